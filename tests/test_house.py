@@ -15,6 +15,7 @@ ROOMS = (
         "errors",
         "arrays",
         "paths",
+        "markup",
         "manifest",
         "processes",
         "limits",

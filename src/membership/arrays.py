@@ -28,6 +28,30 @@ def whole(name: str, value: object, least: int = 1) -> None:
         raise InputError(f"{name} = {value!r}: expected a whole number from {least} up")
 
 
+def from_zero(name: str, value: float) -> None:
+    """Raise an InputError unless a number is finite and 0 or more."""
+    if not 0 <= value < np.inf:
+        raise InputError(f"{name} = {value!r}: expected a number from 0 up")
+
+
+def check_level(level: float) -> None:
+    """Raise an InputError unless a level is a confidence."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+
+
+def check_delta(delta: float) -> None:
+    """Raise an InputError unless a delta is one of differential privacy."""
+    if not 0.0 <= delta < 1.0:
+        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
+
+
+def check_rate(fpr: float) -> None:
+    """Raise an InputError unless a false-positive rate leaves a threshold to choose."""
+    if not 0.0 < fpr < 1.0:
+        raise InputError(f"fpr is {fpr}; give a rate between 0 and 1, both excluded")
+
+
 def as_real(name: str, values: Any) -> np.ndarray:
     """Real numbers as an array in the machine's own form: bool, whole numbers or floats.
 

@@ -140,12 +140,8 @@ def write(folder: Path, runs: list[Run]) -> Path:
     return folder / NAME
 
 
-def _digest_of_listing(files: dict[str, str | None]) -> str:
-    return hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()
-
-
-def _digest(runs: list[Run]) -> str:
-    return hashlib.sha256(json.dumps(runs, sort_keys=True).encode()).hexdigest()
+def _digest(listing: Any) -> str:
+    return hashlib.sha256(json.dumps(listing, sort_keys=True).encode()).hexdigest()
 
 
 def seal(folder: Path) -> Path:
@@ -170,7 +166,7 @@ def digest_of(path: Path) -> str | None:
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         listed = {file.relative_to(path).as_posix(): digest_of(file) for file in inside}
-        return None if None in listed.values() else _digest_of_listing(listed)
+        return None if None in listed.values() else _digest(listed)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -72,7 +72,22 @@ def as_read(
             return form
     # A number that is no token of the model's is an IndexError; its type would be another.
     error = said[0] if isinstance(said[0], IndexError) else said[-1]
-    raise InputError(f"x of shape {tuple(x.shape)} cannot be put to the model: {line(error)}")
+    raise _unfit(x, error)
+
+
+def answered(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """What a model answers for records, an InputError where they do not fit it."""
+    try:
+        return as_logits(model(x))
+    except FAILURES as error:
+        if isinstance(error, InputError):
+            raise
+        raise _unfit(x, error) from None
+
+
+def _unfit(x: torch.Tensor, error: BaseException) -> InputError:
+    shape = tuple(x.shape)
+    return InputError(f"x of shape {shape} cannot be put to the model: {line(error)}")
 
 
 def line(error: BaseException) -> str:

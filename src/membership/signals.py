@@ -161,15 +161,8 @@ def _of_module(model: nn.Module, x) -> torch.Tensor:
     """Logits of one model in evaluation mode, which is left as it was."""
     with networks.evaluated(model):
         x = networks.as_read(model, x)
-        try:
-            # A copy of each part: the first layer may work in place.
-            return torch.cat([networks.as_logits(model(part.clone())) for part in x.split(BATCH)])
-        except networks.FAILURES as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                f"x of shape {tuple(x.shape)} cannot be put to the model: {networks.line(error)}"
-            ) from None
+        # A copy of each part: the first layer may work in place.
+        return torch.cat([networks.answered(model, part.clone()) for part in x.split(BATCH)])
 
 
 def _of_label(logits: torch.Tensor, label: torch.Tensor) -> torch.Tensor:

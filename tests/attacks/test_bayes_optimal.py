@@ -198,8 +198,8 @@ def test_matt_with_leverage_is_exact_for_gaussian_posteriors_of_equal_hessian():
         ({"reference_loss": [[1.0, np.inf]]}, "reference_loss holds 1 NaN or infinite"),
         ({"tau": "median"}, "tau is 'median'"),
         ({"temperature": 0.0}, "temperature is 0.0"),
-        ({"reference_member": [[1, 0], [1, 0]]}, "leaves 1 of 2 records without any OUT"),
-        ({"tau": "best-separating"}, "leaves 2 of 2 records without any IN"),
+        ({"reference_member": [[1, 0], [1, 0]]}, "1 of 2 records have fewer than 1 OUT"),
+        ({"tau": "best-separating"}, "2 of 2 records have fewer than 1 IN"),
         ({"reference_member": [[1, 0]]}, r"reference_member has shape \(1, 2\)"),
     ],
 )

@@ -74,7 +74,7 @@ def test_without_noise_differential_privacy_promises_nothing():
         (["--tau", "1"], "clip is missing"),
         (["--mu", "1", "--epsilon", "1"], "--mu and --epsilon: give one of"),
         (["--sampling", "shuffled"], "no accountant exists for shuffled batches"),
-        (["--tpr", "0.2", "--fpr", "0.3"], "fpr = 0.3: give one of"),
+        (["--tpr", "0.2", "--fpr", "0.3"], "fpr = 0.3: expected one of"),
     ],
 )
 def test_bad_input_is_the_rooms_own_error(words, named):

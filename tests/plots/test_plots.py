@@ -52,7 +52,7 @@ def curves():
 def figures(accuracies, scores, curves):
     return [
         plots.lines_with_intervals(accuracies, "n", log_x=True),
-        plots.bars_with_intervals(accuracies, by="n", baseline=50),
+        plots.bars_with_intervals(accuracies, by="n"),
         plots.score_histograms(scores),
         plots.scatter(accuracies, "low", "high", by="attack"),
     ]
@@ -298,18 +298,12 @@ def test_a_label_longer_than_its_axis_is_broken(accuracies):
     assert axis.get_ylabel() == "accuracy, threshold\nfrom other records (%)"
 
 
-def test_bars_rise_from_the_baseline(accuracies):
+def test_bars_rise_to_their_values(accuracies):
     table = accuracies[accuracies["n"] == 400]
-    printed = pd.DataFrame({"attack": ["MATT", "absent"], "value": [57.0, 1.0]})
-    figure = plots.bars_with_intervals(
-        table, baseline=50, baseline_label="coin toss", published=printed
-    )
+    figure = plots.bars_with_intervals(table)
     (bars,) = [c for c in figure.axes[0].containers if hasattr(c, "patches")]
-    assert [bar.get_y() for bar in bars] == [50] * 3
-    np.testing.assert_allclose([b.get_y() + b.get_height() for b in bars], table["value"])
-    (diamonds,) = [line for line in figure.axes[0].lines if line.get_marker() == "D"]
-    np.testing.assert_array_equal(diamonds.get_ydata(), [57.0])
-    assert labels(figure) == ["this run", "published", "coin toss"]
+    np.testing.assert_allclose([bar.get_height() for bar in bars], table["value"])
+    assert labels(figure) == ["this run"]
 
 
 def test_grouped_bars_do_not_overlap(accuracies):
@@ -358,7 +352,6 @@ def test_scatter_stays_small_for_many_points():
     figure = plots.scatter(pd.DataFrame({"x": x, "y": x}), "x", "y")
     assert len(plots.save_bytes(figure, "svg")) < 500_000
     assert labels(figure) == ["both equal"]
-    assert plots.scatter(pd.DataFrame({"x": x, "y": x}), "x", "y", identity=False).legends == []
 
 
 @pytest.mark.parametrize(

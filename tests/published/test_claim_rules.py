@@ -84,17 +84,6 @@ def test_chance(low, high, word):
     assert rules.chance(between(low, high), M).word == word
 
 
-def test_grows():
-    levels = [100, 1000, 10000]
-    rng = np.random.default_rng(0)
-    rising = 0.05 * np.log10(levels) + 0.002 * rng.standard_normal((6, 3))
-    assert rules.grows(levels, rising, M, "t").word == S
-    assert rules.grows(levels, -rising, M, "t").word == C
-    flat = 0.002 * rng.standard_normal((6, 3))
-    assert rules.grows(levels, flat, M, "t").word == C
-    assert rules.grows(levels, 50 * flat, M, "t").word == U
-
-
 def test_bound():
     below = [between(-0.3, -0.2), between(-0.04, -0.02)]
     assert rules.bound(below, M).word == S
@@ -108,17 +97,16 @@ def test_bound():
     assert rules.bound([edge] + below * 10, 0.02).word == S
 
 
-def test_order_and_best():
+def test_best():
     up, down, open_ = between(0.01, 0.02), between(-0.02, -0.01), between(-0.01, 0.02)
-    for rule in (rules.order, rules.best):
-        assert rule([up, up]).word == S
-        assert rule([up, down]).word == C
-        assert rule([up, open_]).word == U
-        assert len(rule([up, down]).numbers) == 2
+    assert rules.best([up, up]).word == S
+    assert rules.best([up, down]).word == C
+    assert rules.best([up, open_]).word == U
+    assert len(rules.best([up, down]).numbers) == 2
     # Reversed at 95%, but not among ten.
     slightly = between(-0.02, -0.0001)
-    assert rules.order([slightly]).word == C
-    assert rules.order([slightly] + [up] * 9).word == U
+    assert rules.best([slightly]).word == C
+    assert rules.best([slightly] + [up] * 9).word == U
 
 
 def test_exists():
@@ -158,7 +146,6 @@ def test_an_exact_counterexample_needs_no_confirmation_and_claims_none():
     [
         partial(rules.better, margin=M),
         partial(rules.much_better, threshold=0.0),
-        lambda c: rules.order([c]),
         lambda c: rules.best([c, c]),
         lambda c: rules.exists(c, [c], 0.0),
         lambda c: rules.bound([flipped(c)], 0.0),
@@ -323,7 +310,7 @@ def test_simulated_data_may_carry_a_claim_about_themselves():
         (lambda: rules.better(between(0, 1), -1), "margin is -1"),
         (lambda: rules.about(between(0, 1), float("nan")), "margin is nan"),
         (lambda: rules.better(between(0, 1), M, parts=0), "parts is 0"),
-        (lambda: rules.order([]), "at least one"),
+        (lambda: rules.best([]), "at least one"),
         (lambda: every([]), "at least one"),
         (lambda: overall({}, []), "at least one"),
     ],

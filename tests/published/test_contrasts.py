@@ -6,7 +6,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.errors import InputError
-from membership.published.contrasts import Claimed, Contrast, Share, trend
+from membership.published.contrasts import Claimed, Contrast, Share
 
 
 def test_the_interval_is_students():
@@ -57,14 +57,6 @@ def test_a_share_has_exact_limits():
     assert found.minus(0.1).low == pytest.approx(found.low - 0.1)
 
 
-def test_a_trend_is_the_slope_of_the_logarithm():
-    levels = [10, 100, 1000]
-    values = [np.log10(levels) * 0.2 + 1, np.log10(levels) * 0.4]
-    found = trend(levels, values, "t")
-    assert found.difference == pytest.approx(0.3 * 2)
-    assert found.standard_error == pytest.approx(0.2)
-
-
 def test_units_needed_are_those_of_the_plan():
     # sd 0.02 in each of 4 units, margin 0.01: (2.8 * 2)^2 = 31.36.
     assert Contrast("d", 0.0, 0.01, 3, 4).units_needed(0.01) == 32
@@ -90,9 +82,6 @@ def test_it_reads_as_a_line():
         (lambda: Contrast("d", 0, 1, 0), "0 degrees"),
         (lambda: Contrast.of_units([1.0], "d"), "one unit"),
         (lambda: Share.count(3, 2, "d"), "3 of 2 trials"),
-        (lambda: trend([1, 2], [[1, 2], [2, 3]], "d"), "three different"),
-        (lambda: trend([1, 2, 0], [[1, 2, 3]] * 2, "d"), "above 0"),
-        (lambda: trend([1, 2, 4], [[1, 2]] * 2, "d"), "give .units, 3 levels"),
     ],
 )
 def test_bad_numbers_are_named(make, message):

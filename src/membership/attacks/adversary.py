@@ -177,7 +177,11 @@ def loss_of(seen: Observed, place: str = "log_odds") -> FloatArray:
 
 def out_of(seen: Observed, signal: str) -> FloatArray:
     """The signal under models not trained on the record, as many for each record."""
-    inside, values = seen["references.member"].astype(bool), seen[f"references.{signal}"]
+    return _outside(seen[f"references.{signal}"], seen["references.member"].astype(bool))
+
+
+def _outside(values: np.ndarray, inside: BoolArray) -> np.ndarray:
+    """Values of the first models, down the rows, that were not trained on each record."""
     first = np.argsort(inside, axis=0, kind="stable")[: int((~inside).sum(axis=0).min())]
     return np.take_along_axis(values, first, axis=0)
 
@@ -276,11 +280,9 @@ def _predicted(evidence: xr.Dataset, at: int, references: list[int]) -> Arrays:
                 evidence[name].values[references] for name in (f"posterior_{moment}", "member")
             )
             known = np.isfinite(values).all(axis=1)
-            values, inside = values[known].astype(np.float64), inside[known]
-            fewest = int((~inside).sum(axis=0).min())
-            if fewest:
-                first = np.argsort(inside, axis=0, kind="stable")[:fewest]
-                arrays[f"posterior.closed form.{moment}"] = np.take_along_axis(values, first, 0)
+            outside = _outside(values[known].astype(np.float64), inside[known])
+            if len(outside):
+                arrays[f"posterior.closed form.{moment}"] = outside
     return arrays
 
 

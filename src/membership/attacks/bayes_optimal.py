@@ -19,7 +19,7 @@ from scipy.special import expit, logsumexp
 
 from membership.arrays import LARGEST, BoolArray, FloatArray, as_bool, as_float64
 from membership.attacks.adversary import REFERENCES, Observed, loss_of
-from membership.attacks.references import as_membership, evened
+from membership.attacks.references import as_membership, as_references, evened, require_models
 from membership.attacks.registry import BOTH, OUT, Attack, declare
 from membership.errors import InputError
 
@@ -164,20 +164,16 @@ def mast(
     [1.0, -0.25]
     """
     loss = as_float64("target_loss", target_loss, 1)
-    references = as_float64("reference_loss", reference_loss, 2)
-    if references.shape[1] != loss.size:
-        raise InputError(
-            f"reference_loss has shape {references.shape}; give (models, {loss.size} records)"
-        )
+    references = as_references("reference_loss", reference_loss, loss.size)
     inside = as_membership(reference_member, references.shape)
     references, inside = evened(references, inside)
-    _require_models(~inside, "OUT")
+    require_models(~inside, "OUT", 1)
     if tau == "log-mean-exp":
         return _log_mean_exp(references, ~inside, temperature) - loss
     if tau == "mean":
         return references.mean(axis=0, where=~inside) - loss
     if tau == "best-separating":
-        _require_models(inside, "IN")
+        require_models(inside, "IN", 1)
         return _best_separating(references, inside) - loss
     raise InputError(f'tau is {tau!r}; give "log-mean-exp", "mean" or "best-separating"')
 
@@ -343,15 +339,6 @@ def _checked_leverage(leverage: Any, shape: tuple[int, ...]) -> FloatArray:
     if (leverage < 0).any():
         raise InputError(f"leverage is as low as {leverage.min()}; give values of 0 or more")
     return leverage
-
-
-def _require_models(mask: BoolArray, side: str) -> None:
-    missing = int((~mask.any(axis=0)).sum())
-    if missing:
-        raise InputError(
-            f"reference_member leaves {missing} of {mask.shape[1]} records without any {side} "
-            f"reference model; train more models, at least one {side} for each record"
-        )
 
 
 def _require_shape(name: str, array: FloatArray, shape: tuple[int, ...]) -> None:

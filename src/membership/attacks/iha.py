@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from membership.arrays import FloatArray, as_bool, as_float64, one_of
+from membership.arrays import FloatArray, as_bool, as_float64, from_zero, one_of
 from membership.attacks.adversary import Observed, loss_of
 from membership.attacks.forms import against_rest, check_stationarity, forms_of, reader
 from membership.attacks.others import KNOWLEDGE, check_marks, removal
@@ -287,8 +287,7 @@ def check_recipe(learning_rate: float, momentum: float, weight_decay: float) -> 
         raise InputError(f"learning_rate = {learning_rate!r}: expected a number above 0")
     if not 0 <= momentum < 1:
         raise InputError(f"momentum = {momentum!r}: expected a number from 0 up, below 1")
-    if not 0 <= weight_decay < float("inf"):
-        raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
+    from_zero("weight_decay", weight_decay)
 
 
 def _declared(stationarity: str, others: str, **words: str) -> Attack:

@@ -302,10 +302,8 @@ def score_table(
     per_target = [scores(*evidence, target=target, references=references) for target in chosen]
     if any(np.unique(scored.record).size < scored.record.size for scored in per_target):
         # Leave-one-out models: each record twice, in the same order for every target.
-        record, places = (
-            per_target[0].record,
-            [np.arange(scored.record.size) for scored in per_target],
-        )
+        record = per_target[0].record
+        places = [np.arange(scored.record.size) for scored in per_target]
     else:
         record = np.unique(np.concatenate([scored.record for scored in per_target]))
         places = [np.searchsorted(record, scored.record) for scored in per_target]

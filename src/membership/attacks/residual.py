@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from membership.arrays import FloatArray, as_bool, as_float64, one_of
+from membership.arrays import FloatArray, as_bool, as_float64, from_zero, one_of
 from membership.attacks.forms import IDENTITY, Forms, against_rest, quadratic_forms, reader
 from membership.attacks.others import check_marks, removal
 from membership.attacks.registry import Attack, declare
@@ -140,8 +140,7 @@ def residual_from_forms(
 def check_residual(statistic: str, weight_decay: float) -> None:
     """Raise an InputError unless the statistic is known and the weight decay 0 or more."""
     one_of("statistic", statistic, STATISTICS)
-    if not 0 <= weight_decay < float("inf"):
-        raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
+    from_zero("weight_decay", weight_decay)
 
 
 declare(

@@ -84,21 +84,16 @@ def rmia(
     >>> attacks.rmia([0.9, 0.5], [[0.6, 0.6]], [0.5, 0.4], [[0.6, 0.4]]).tolist()
     [1.0, 0.5]
     """
-    target = as_probabilities(
-        "target_probability", as_float64("target_probability", target_probability, 1)
-    )
+    target = _probabilities("target_probability", target_probability)
     references = _references("reference_probability", reference_probability, target.size)
-    population = as_probabilities(
-        "population_target", as_float64("population_target", population_target, 1)
-    )
+    population = _probabilities("population_target", population_target)
     population_out = _references("population_reference", population_reference, population.size)
     if len(population_out) != len(references):
         raise InputError(
             f"population_reference has {len(population_out)} models; give the {len(references)} "
             "of reference_probability"
         )
-    if not _is_number(a) or not 0 <= a <= 1:
-        raise InputError(f"a is {a!r}; give a number from 0 to 1")
+    _check_a(a)
     if not _is_number(gamma) or not 0 < gamma < np.inf:
         raise InputError(f"gamma is {gamma!r}; give a finite number above 0")
     inside = as_membership(reference_member, references.shape)
@@ -153,12 +148,9 @@ def rmia_ratio(
     >>> attacks.rmia_ratio([0.9, 0.5], [[0.6, 0.6]], a=1).round(2).tolist()
     [1.5, 0.83]
     """
-    target = as_probabilities(
-        "target_probability", as_float64("target_probability", target_probability, 1)
-    )
+    target = _probabilities("target_probability", target_probability)
     references = _references("reference_probability", reference_probability, target.size)
-    if not _is_number(a) or not 0 <= a <= 1:
-        raise InputError(f"a is {a!r}; give a number from 0 to 1")
+    _check_a(a)
     inside = as_membership(reference_member, references.shape)
     references, inside = evened(references, inside)
     require_models(~inside, "OUT", 1)
@@ -252,6 +244,15 @@ def rmia_tune(
         return auc(score, truth)
 
     return float(max(values.tolist(), key=attack))
+
+
+def _check_a(a: float) -> None:
+    if not _is_number(a) or not 0 <= a <= 1:
+        raise InputError(f"a is {a!r}; give a number from 0 to 1")
+
+
+def _probabilities(name: str, values: Any) -> FloatArray:
+    return as_probabilities(name, as_float64(name, values, 1))
 
 
 def _references(name: str, values: Any, n_records: int) -> FloatArray:

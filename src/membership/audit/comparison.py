@@ -73,10 +73,8 @@ def compare(
     if not table.score:
         name, lacks = next(iter(first.lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
-    units, tasks = (
-        _units(evidence, table.targets),
-        {dataset.attrs.get("task") for dataset in evidence},
-    )
+    units = _units(evidence, table.targets)
+    tasks = {dataset.attrs.get("task") for dataset in evidence}
     inputs = {
         f"{i} {dataset.attrs.get('set', '')}": files.digest(dataset)
         for i, dataset in enumerate(evidence)

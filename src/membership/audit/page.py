@@ -1,13 +1,12 @@
 """A report as one HTML page that needs nothing beside it."""
 
-from base64 import b64encode
 from functools import cache
 
 import jinja2
 import numpy as np
 import pandas as pd
 
-from membership import metrics
+from membership import markup, metrics
 from membership.audit.reading import Scored
 from membership.metrics import tpr_interval
 
@@ -77,7 +76,7 @@ def _roc(points: pd.DataFrame) -> str:
         figure = plots.roc_panels(named, floor=float(points["fpr"].min()))
         figure.set_size_inches(figure.get_figwidth(), HEIGHT)
         drawn = plots.save_bytes(figure, "svg")
-    return f"data:image/svg+xml;base64,{b64encode(drawn).decode()}"
+    return markup.embedded("svg+xml", drawn)
 
 
 def _percent(rate: float) -> str:
@@ -95,13 +94,7 @@ def _left_out(attacks: list[dict]) -> list[tuple[str, str]]:
 
 @cache
 def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("membership.audit"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = markup.templates("membership.audit")
     environment.filters["percent"] = _percent
     environment.filters["left_out"] = _left_out
     environment.filters["number"] = lambda value: f"{value:.3f}"

@@ -58,15 +58,9 @@ class Scored:
     named: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "named", self.record is not None)
         score, member = _checked("score", self.score, self.member)
-        object.__setattr__(self, "score", score)
-        object.__setattr__(self, "member", member)
-        if self.record is None:
-            object.__setattr__(self, "record", range(score.size))
-        for name in ("group", "record"):
-            if (values := getattr(self, name)) is not None:
-                object.__setattr__(self, name, _as_words(name, values, score.size))
+        _set(self, score=score, member=member)
+        _set_words(self, score.size)
 
 
 @dataclass(frozen=True)
@@ -108,25 +102,21 @@ class Several:
     named: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "named", self.record is not None)
         if not self.score:
             raise InputError("score holds no attack; give one array an attack, by its name")
         checked = {name: _checked(name, score, self.member) for name, score in self.score.items()}
-        object.__setattr__(self, "score", {name: score for name, (score, _) in checked.items()})
-        object.__setattr__(self, "member", next(iter(checked.values()))[1])
+        score = {name: score for name, (score, _) in checked.items()}
+        _set(self, score=score, member=next(iter(checked.values()))[1])
         size = self.member.size
         targets = np.full(size, "the model") if self.target is None else self.target
-        object.__setattr__(self, "target", _as_words("target", targets, size))
-        if self.group is not None:
-            object.__setattr__(self, "group", _as_words("group", self.group, size))
+        _set(self, target=_as_words("target", targets, size))
         several = len(self.targets) > 1
         if several and self.record is None:
             raise InputError(
                 f"target: {len(self.targets)} targets and no column record; name the records, so "
                 "that those which several targets were asked are known"
             )
-        record = range(size) if self.record is None else self.record
-        object.__setattr__(self, "record", _as_words("record", record, size))
+        _set_words(self, size)
         for target in self.targets if several else ():
             self._require_design(target)
 
@@ -281,6 +271,19 @@ def _checked(name: str, score: Any, member: Any) -> tuple[FloatArray, BoolArray]
     if np.unique(score).size == 1:
         raise InputError(f"{name}: all {score.size} records have {score[0]:g}; nothing to rank")
     return score, member
+
+
+def _set(scored: Scored | Several, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(scored, name, value)
+
+
+def _set_words(scored: Scored | Several, size: int) -> None:
+    """Names of records, by their places where there are none, and groups, where there are some."""
+    record = range(size) if scored.record is None else scored.record
+    _set(scored, named=scored.record is not None, record=_as_words("record", record, size))
+    if scored.group is not None:
+        _set(scored, group=_as_words("group", scored.group, size))
 
 
 def _as_words(name: str, words: Any, size: int) -> np.ndarray:

@@ -9,10 +9,9 @@ import numpy as np
 from scipy import special
 
 from membership import metrics, paths
-from membership.arrays import whole
+from membership.arrays import check_delta, check_level, whole
 from membership.audit import checklist, design, meaning, page, provenance, warnings
 from membership.audit.reading import Scored, read_scores
-from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
 
 RATES = (0.001, 0.01, 0.1)
@@ -68,10 +67,8 @@ def audit(
 def check(level: float, delta: float, seed: int = 0) -> None:
     """Raise an InputError unless confidence, delta and seed are in their ranges."""
     whole("seed", seed, 0)
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
+    check_level(level)
+    check_delta(delta)
 
 
 def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Path]:

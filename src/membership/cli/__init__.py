@@ -14,7 +14,7 @@ import click
 from membership import __version__, limits, paths, processes, running
 from membership.cli.audits import audit, bench
 from membership.cli.calculator import calculate
-from membership.cli.command_line import collect, parameter_table, show
+from membership.cli.command_line import PROFILE, collect, parameter_table, parameters, show
 from membership.cli.gathering import gather, plan
 from membership.cli.sweeps import compare, sweep
 from membership.errors import InputError, RunError
@@ -34,15 +34,8 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("chapter", nargs=-1)
-@click.option("--profile", help="Sizes of the run: tiny, quick (the default) or paper.")
-@click.option(
-    "-p",
-    "given",
-    nargs=2,
-    multiple=True,
-    metavar="NAME VALUE",
-    help="A parameter of the notebook; `membership list CHAPTER` shows them. Repeatable.",
-)
+@PROFILE
+@parameters("A parameter of the notebook; `membership list CHAPTER` shows them. Repeatable.")
 @click.option("--force", is_flag=True, help="Run it although it is up to date.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option(
@@ -247,13 +240,8 @@ def clean(cache: bool, results: bool) -> None:
         click.echo(f"removed {path}")
 
 
-cli.add_command(calculate)
-cli.add_command(audit)
-cli.add_command(sweep)
-cli.add_command(compare)
-cli.add_command(bench)
-cli.add_command(plan)
-cli.add_command(gather)
+for command in (calculate, audit, sweep, compare, bench, plan, gather):
+    cli.add_command(command)
 
 
 def main() -> None:

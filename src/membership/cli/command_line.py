@@ -1,7 +1,20 @@
 """What several commands share: parameters as they are typed, and tables for the terminal."""
 
+from collections.abc import Callable
+from typing import Any
+
+import click
+
 from membership.errors import InputError
 from membership.settings import ChapterSettings
+
+PROFILE = click.option("--profile", help="Sizes of the run: tiny, quick (the default) or paper.")
+
+
+def parameters(help: str, values: str = "VALUE") -> Callable[[Any], Any]:
+    """The option by which a command is given parameters of a notebook."""
+    metavar = f"NAME {values}"
+    return click.option("-p", "given", nargs=2, multiple=True, metavar=metavar, help=help)
 
 
 def collect(given: tuple[tuple[str, str], ...], profile: str | None) -> dict[str, str]:

@@ -10,25 +10,16 @@ from pathlib import Path
 import click
 
 from membership import paths, running, shares
-from membership.cli.command_line import collect, show
+from membership.cli.command_line import PROFILE, collect, parameters, show
 from membership.errors import InputError
 
 MEASURED = "runs/measured.csv"
-PARAMETERS = (
-    click.option("--profile", help="Sizes of the run: tiny, quick (the default) or paper."),
-    click.option("-p", "given", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter."),
-)
-
-
-def _parameters(command):
-    for option in PARAMETERS:
-        command = option(command)
-    return command
 
 
 @click.command()
 @click.argument("chapter", nargs=-1)
-@_parameters
+@PROFILE
+@parameters("A parameter.")
 @click.option("--shares", type=click.IntRange(0, shares.MOST), default=0, help="Jobs a piece.")
 @click.option(
     "--json",
@@ -80,7 +71,8 @@ def plan(
 @click.command()
 @click.argument("chapter")
 @click.argument("evidence")
-@_parameters
+@PROFILE
+@parameters("A parameter.")
 @click.option("--share", help="Only help: K/N begins at the K-th of N parts of the work.")
 @click.option("--measured", type=click.Path(path_type=Path, dir_okay=False), help="Note the cost.")
 def gather(

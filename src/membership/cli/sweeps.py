@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from membership import paths
-from membership.cli.command_line import collect, show
+from membership.cli.command_line import PROFILE, collect, parameters, show
 from membership.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,15 +22,8 @@ EXHIBIT = click.option(
 
 @click.command()
 @click.argument("chapter")
-@click.option("--profile", help="Sizes of the runs: tiny, quick (the default) or paper.")
-@click.option(
-    "-p",
-    "given",
-    nargs=2,
-    multiple=True,
-    metavar="NAME VALUES",
-    help="A parameter and its values: 0..9, or 0.1,0.2, or one. Repeatable.",
-)
+@PROFILE
+@parameters("A parameter and its values: 0..9, or 0.1,0.2, or one. Repeatable.", "VALUES")
 @click.option("--output", type=FOLDER, help="Where to, instead of results/sweeps/CHAPTER.")
 @click.option(
     "--at-once",

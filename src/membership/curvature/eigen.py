@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from membership import memory
-from membership.arrays import as_float64, one_of
+from membership.arrays import as_float64, from_zero, one_of
 from membership.curvature.hessians import hessian_matrix
 from membership.curvature.objective import Loss, Objective, objective
 from membership.errors import InputError
@@ -127,8 +127,7 @@ def conditioned_inverse(
 
 def check_conditioning(damping: float, conditioning: str, convention: str) -> None:
     """Raise an InputError for a parameter of `conditioned_inverse` out of its range."""
-    if not 0 <= damping < float("inf"):
-        raise InputError(f"damping = {damping!r}: expected a number from 0 up")
+    from_zero("damping", damping)
     one_of("conditioning", conditioning, CONDITIONINGS)
     one_of("convention", convention, CONVENTIONS)
 

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from membership import memory
+from membership.arrays import from_zero
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
 from membership.curvature.layered import layered_hessian, linear_chain
 from membership.curvature.objective import (
@@ -59,8 +60,7 @@ def hessian_matrix(
     goal: Objective, x: torch.Tensor, y: torch.Tensor, weight_decay: float = 0.0
 ) -> torch.Tensor:
     """As `hessian`, of a checked objective and as a tensor on its device."""
-    if not 0 <= weight_decay < float("inf"):
-        raise InputError(f"weight_decay = {weight_decay!r}: expected a number from 0 up")
+    from_zero("weight_decay", weight_decay)
     memory.require(
         8.0 * goal.size**2 + 16.0 * BLOCK_NUMBERS,
         f"the exact Hessian of {goal.size:,} parameters",

@@ -25,18 +25,38 @@ from membership.errors import RunError
 
 
 @dataclass(frozen=True)
-class _OfEigenvalues(ABC):
-    """What the posteriors share whose eigenvalues are at hand."""
+class Structure(ABC):
+    """What all posteriors share."""
 
     prior_precision: float = field(default=1.0, kw_only=True)
+
+    @abstractmethod
+    def covariance(self, features: FloatArray) -> FloatArray:
+        """Of the logits, (records, classes, classes)."""
+
+    def with_prior(self, prior_precision: float) -> Self:
+        """The same curvature under another prior."""
+        return replace(self, prior_precision=prior_precision)
+
+    def linearised_noise(self, features: FloatArray, n_samples: int, rng) -> FloatArray:
+        """Draws from each record's Gaussian logits, (n_samples, records, classes)."""
+        root = np.linalg.cholesky(self.covariance(features))
+        draws = rng.standard_normal((n_samples, *root.shape[:2]))
+        return (root @ draws[..., None])[..., 0]
+
+
+@dataclass(frozen=True)
+class _OfEigenvalues(Structure):
+    """What the posteriors share whose eigenvalues are at hand."""
 
     @abstractmethod
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
 
-    def with_prior(self, prior_precision: float) -> Self:
-        """The same curvature under another prior."""
-        return replace(self, prior_precision=prior_precision)
+    @property
+    def n_parameters(self) -> int:
+        """Weights and biases."""
+        return self.eigenvalues().size
 
     def log_det(self) -> float:
         """The log determinant of the posterior's precision."""
@@ -59,11 +79,6 @@ class Diagonal(_OfEigenvalues):
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
         return np.concatenate([self.weights.ravel(), self.biases])
-
-    @property
-    def n_parameters(self) -> int:
-        """Weights and biases."""
-        return self.weights.size + self.biases.size
 
     def variance(self, features: FloatArray) -> FloatArray:
         """Of each logit, (records, classes)."""
@@ -119,11 +134,6 @@ class Kronecker(_OfEigenvalues):
         products = np.outer(self.values_q, self.values_a).ravel()
         return np.concatenate([products, self.values_q], dtype=np.float64)
 
-    @property
-    def n_parameters(self) -> int:
-        """Weights and biases."""
-        return self.values_q.size * (self.values_a.size + 1)
-
     def eigen_variance(self, features: FloatArray) -> FloatArray:
         """Of the logits along the eigenvectors of Q, where they are independent."""
         precision = np.outer(self.values_q, self.values_a) + self.prior_precision
@@ -169,12 +179,11 @@ RECORDS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
-class Full:
+class Full(Structure):
     """The Gauss-Newton matrix itself, of which the lower triangle counts."""
 
     curvature: FloatArray
     n_classes: int
-    prior_precision: float = 1.0
 
     @classmethod
     def fit(cls, features: FloatArray, probability: FloatArray) -> Self:
@@ -193,10 +202,6 @@ class Full:
             block = slice(c * width, (c + 1) * width)
             total[block, block] += (phi * probability[:, c, None]).T @ phi
         return cls(total, n_classes)
-
-    def with_prior(self, prior_precision: float) -> Self:
-        """The same curvature under another prior."""
-        return replace(self, prior_precision=prior_precision)
 
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
@@ -282,12 +287,6 @@ class Full:
         weights = solve_triangular(self._factor, draws, lower=True, trans="T", overwrite_b=True)
         weights = weights.T.reshape(n_samples, self.n_classes, -1)
         return _with_one(features) @ weights.transpose(0, 2, 1)
-
-    def linearised_noise(self, features: FloatArray, n_samples: int, rng) -> FloatArray:
-        """Draws from each record's Gaussian logits, (n_samples, records, classes)."""
-        root = np.linalg.cholesky(self.covariance(features))
-        draws = rng.standard_normal((n_samples, *root.shape[:2]))
-        return (root @ draws[..., None])[..., 0]
 
     @property
     def _classes(self) -> range:

@@ -6,7 +6,7 @@ the reference that the structured algebra is tested against.
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from membership.arrays import FloatArray
+from membership.curvature.laplace_structures import Structure
 
 with warnings.catch_warnings():
     # What the library imports uses parts of torch that are on their way out.
@@ -27,13 +28,12 @@ RECORDS_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
-class LaplaceTorch:
+class LaplaceTorch(Structure):
     """A fitted posterior of laplace-torch; the methods are those of `laplace_structures`."""
 
     fitted: Any
     n_classes: int
     batch_size: int
-    prior_precision: float = 1.0
 
     @classmethod
     def fit(
@@ -68,10 +68,6 @@ class LaplaceTorch:
             fitted.fit(DataLoader(records, batch_size=at_once))
         return cls(fitted, n_classes, batch_size)
 
-    def with_prior(self, prior_precision: float) -> Self:
-        """The same curvature under another prior."""
-        return replace(self, prior_precision=prior_precision)
-
     def marginal_likelihood(self) -> "LibraryLikelihood":
         """The marginal likelihood as the library computes and maximises it."""
         return LibraryLikelihood(self.fitted)
@@ -96,12 +92,6 @@ class LaplaceTorch:
         drawn = self.fitted.sample(n_samples, generator) - self.fitted.mean
         weights = drawn[:, : -self.n_classes].reshape(n_samples, self.n_classes, -1).numpy()
         return features @ weights.transpose(0, 2, 1) + drawn[:, None, -self.n_classes :].numpy()
-
-    def linearised_noise(self, features: FloatArray, n_samples: int, rng) -> FloatArray:
-        """Draws from each record's Gaussian logits, (n_samples, records, classes)."""
-        root = np.linalg.cholesky(self.covariance(features))
-        draws = rng.standard_normal((n_samples, *root.shape[:2]))
-        return (root @ draws[..., None])[..., 0]
 
     def _parts(self, features: FloatArray) -> Iterator[FloatArray]:
         """The covariance of a few records at a time."""

@@ -104,13 +104,7 @@ def _read(model: nn.Module, classifier: nn.Linear, x: torch.Tensor) -> torch.Ten
     seen: list[tuple[torch.Tensor, torch.Tensor]] = []
     hook = classifier.register_forward_hook(lambda _, given, out: seen.append((given[0], out)))
     try:
-        answer = networks.as_logits(model(x))
-    except networks.FAILURES as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            f"x of shape {tuple(x.shape)} cannot be put to the model: {networks.line(error)}"
-        ) from None
+        answer = networks.answered(model, x)
     finally:
         hook.remove()
     last = len(seen) == 1 and seen[0][1].shape == answer.shape and torch.equal(seen[0][1], answer)

@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -165,15 +166,16 @@ class Dataset:
         """
         split = None if self.official_train is None else self.official_train[records]
         x, y = self.x[records], self.y[records]
-        return replace(
-            self,
-            x=x,
-            y=y,
-            name=self.name if name is None else name,
-            digest=record_digest(x, y, split),
-            official_train=split,
-            verified=False,
+        return _changed(
+            self, x=x, y=y, official_train=split, name=self.name if name is None else name
         )
+
+
+def _changed(dataset: Dataset, **fields: Any) -> Dataset:
+    """The data set with other records, labels or words, and the digest that these have."""
+    records = {name: getattr(dataset, name) for name in ("x", "y", "official_train")}
+    digest = record_digest(*((records | fields)[name] for name in records))
+    return replace(dataset, **fields, digest=digest, verified=False)
 
 
 def _read_only(array: np.ndarray, dtype: type) -> np.ndarray:
@@ -211,16 +213,14 @@ def keep_classes(dataset: Dataset, classes: Sequence[int]) -> Dataset:
     x, y = dataset.x[kept], renumber[dataset.y[kept]]
     split = None if dataset.official_train is None else dataset.official_train[kept]
     listed = ", ".join(map(str, chosen))
-    return replace(
+    return _changed(
         dataset,
         x=x,
         y=y,
+        official_train=split,
         name=f"{dataset.name}-{'-'.join(map(str, chosen))}",
         n_classes=len(chosen),
         source=f"{dataset.source} Classes {listed} only, renumbered from 0.",
-        digest=record_digest(x, y, split),
-        official_train=split,
-        verified=False,
     )
 
 
@@ -229,16 +229,9 @@ def label_parity(dataset: Dataset) -> Dataset:
 
     Suri et al. (2024), Section 4.1, make a binary task of MNIST in this way.
     """
-    y = dataset.y % 2
-    return replace(
-        dataset,
-        y=y,
-        name=f"{dataset.name}-odd",
-        n_classes=2,
-        source=f"{dataset.source} Labelled by whether the original label is odd.",
-        digest=record_digest(dataset.x, y, dataset.official_train),
-        verified=False,
-    )
+    source = f"{dataset.source} Labelled by whether the original label is odd."
+    name = f"{dataset.name}-odd"
+    return _changed(dataset, y=dataset.y % 2, name=name, n_classes=2, source=source)
 
 
 def standardised(dataset: Dataset) -> Dataset:
@@ -250,15 +243,9 @@ def standardised(dataset: Dataset) -> Dataset:
     axes = (0, *range(2, x.ndim))
     spread = deviation(x, axes, keepdims=True)
     x = (x - x.mean(axis=axes, keepdims=True)) / np.where(spread > 0, spread, 1.0)
-    x = x.astype(np.float32)
-    return replace(
-        dataset,
-        x=x,
-        name=f"{dataset.name}-standardised",
-        source=f"{dataset.source} Features brought to mean 0 and standard deviation 1.",
-        digest=record_digest(x, dataset.y, dataset.official_train),
-        verified=False,
-    )
+    source = f"{dataset.source} Features brought to mean 0 and standard deviation 1."
+    name = f"{dataset.name}-standardised"
+    return _changed(dataset, x=x.astype(np.float32), name=name, source=source)
 
 
 def deduplicate(dataset: Dataset) -> Dataset:
@@ -341,14 +328,7 @@ def one_hot(dataset: Dataset) -> Dataset:
             parts.append((numbers - numbers.mean())[:, None] / (deviation(numbers) or 1.0))
             names.append(column)
     x = np.concatenate(parts, axis=1).astype(np.float32)
-    return replace(
-        dataset,
-        x=x,
-        digest=record_digest(x, dataset.y, dataset.official_train),
-        verified=False,
-        columns=tuple(names),
-        categories={},
-    )
+    return _changed(dataset, x=x, columns=tuple(names), categories={})
 
 
 def _indicators(name: str, column: str, values: np.ndarray, n_codes: int) -> np.ndarray:

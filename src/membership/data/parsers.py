@@ -4,6 +4,8 @@ import csv
 import gzip
 import struct
 import tarfile
+import tomllib
+from importlib.resources import files
 from pathlib import Path
 from typing import IO
 
@@ -19,35 +21,9 @@ ADULT_FIELDS = (
 )  # fmt: skip
 # fnlwgt is a survey weight, not a trait; education repeats education_num in words.
 ADULT_COLUMNS = tuple(name for name in ADULT_FIELDS if name not in ("fnlwgt", "education"))
-# Codes are positions in these lists, each in the order of its characters.
-ADULT_CATEGORIES = {
-    "workclass": (
-        "?", "Federal-gov", "Local-gov", "Never-worked", "Private", "Self-emp-inc",
-        "Self-emp-not-inc", "State-gov", "Without-pay",
-    ),
-    "marital_status": (
-        "Divorced", "Married-AF-spouse", "Married-civ-spouse", "Married-spouse-absent",
-        "Never-married", "Separated", "Widowed",
-    ),
-    "occupation": (
-        "?", "Adm-clerical", "Armed-Forces", "Craft-repair", "Exec-managerial", "Farming-fishing",
-        "Handlers-cleaners", "Machine-op-inspct", "Other-service", "Priv-house-serv",
-        "Prof-specialty", "Protective-serv", "Sales", "Tech-support", "Transport-moving",
-    ),
-    "relationship": (
-        "Husband", "Not-in-family", "Other-relative", "Own-child", "Unmarried", "Wife",
-    ),
-    "race": ("Amer-Indian-Eskimo", "Asian-Pac-Islander", "Black", "Other", "White"),
-    "sex": ("Female", "Male"),
-    "native_country": (
-        "?", "Cambodia", "Canada", "China", "Columbia", "Cuba", "Dominican-Republic", "Ecuador",
-        "El-Salvador", "England", "France", "Germany", "Greece", "Guatemala", "Haiti",
-        "Holand-Netherlands", "Honduras", "Hong", "Hungary", "India", "Iran", "Ireland", "Italy",
-        "Jamaica", "Japan", "Laos", "Mexico", "Nicaragua", "Outlying-US(Guam-USVI-etc)", "Peru",
-        "Philippines", "Poland", "Portugal", "Puerto-Rico", "Scotland", "South", "Taiwan",
-        "Thailand", "Trinadad&Tobago", "United-States", "Vietnam", "Yugoslavia",
-    ),
-}  # fmt: skip
+_WORDS = (files("membership.data") / "adult.toml").read_text(encoding="utf-8")
+# Codes are positions in these lists.
+ADULT_CATEGORIES = {column: tuple(words) for column, words in tomllib.loads(_WORDS).items()}
 
 
 def read_idx(path: Path) -> np.ndarray:

@@ -5,7 +5,7 @@ from typing import Any
 
 import jinja2
 
-from membership import published
+from membership import markup, published
 from membership.exhibits.citation import bibtex
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.grid import MOST_ROWS
@@ -24,20 +24,16 @@ def html(exhibit: Exhibit, runs: list[Panel]) -> str:
         At least one; the first is judged in the header and cited.
     """
     first = runs[0]
-    return (
-        templates()
-        .get_template("card.html")
-        .render(
-            exhibit=exhibit,
-            runs=runs,
-            counts=first.counts,
-            summary=_summary(first),
-            plurals=PLURALS,
-            most=MOST_ROWS,
-            entry=bibtex(exhibit.id, first.record),
-            paper_entry=published.bibtex(exhibit.chapter),
-            paper=published.papers.get(exhibit.chapter),
-        )
+    return rendered(
+        "card.html",
+        exhibit=exhibit,
+        runs=runs,
+        counts=first.counts,
+        summary=published.summary(first.judged) if first.counts else "",
+        most=MOST_ROWS,
+        entry=bibtex(exhibit.id, first.record),
+        paper_entry=published.bibtex(exhibit.chapter),
+        paper=published.papers.get(exhibit.chapter),
     )
 
 
@@ -54,15 +50,12 @@ def gallery(runs: list[list[Panel]]) -> str:
         for run in panels:
             by_run.setdefault(run.name, []).append(run)
     entries = [bibtex(panels[0].exhibit.id, panels[0].record) for panels in runs]
-    return (
-        templates().get_template("gallery.html").render(runs=runs, by_run=by_run, entries=entries)
-    )
+    return rendered("gallery.html", runs=runs, by_run=by_run, entries=entries)
 
 
 def alone(exhibit: Exhibit, runs: list[Panel]) -> str:
     """The card as HTML that needs nothing beside it: picture, words and plain tables."""
-    template: Any = templates().get_template("alone.html").module
-    return str(template.card(exhibit, runs))
+    return macro("alone.html", "card", exhibit, runs)
 
 
 def text(exhibit: Exhibit, runs: list[Panel]) -> str:
@@ -75,20 +68,17 @@ def text(exhibit: Exhibit, runs: list[Panel]) -> str:
     return "\n".join(lines)
 
 
+def rendered(template: str, **values: Any) -> str:
+    """One of the room's templates, filled in."""
+    return templates().get_template(template).render(plurals=PLURALS, **values)
+
+
+def macro(template: str, name: str, *values: Any) -> str:
+    """What a macro of one of the room's templates makes of some values."""
+    return str(getattr(templates().get_template(template).make_module({}), name)(*values))
+
+
 @cache
 def templates() -> jinja2.Environment:
-    """The room's templates: everything put into one is escaped, a missing name is an error."""
-    return jinja2.Environment(
-        loader=jinja2.PackageLoader("membership.exhibits"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _summary(run: Panel) -> str:
-    """How the run's numbers were judged as a whole, in the words of the rule."""
-    if run.judged is None or not run.counts:
-        return ""
-    return published.summary(run.judged)
+    """The room's templates."""
+    return markup.templates("membership.exhibits")

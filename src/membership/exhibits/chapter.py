@@ -20,7 +20,6 @@ class Chapter:
     def __init__(self, settings: Any, exhibits: tuple[Exhibit, ...]) -> None:
         self.settings = settings
         self.source = _source(settings, exhibits)
-        self._exhibits = {exhibit.id: exhibit for exhibit in exhibits}
 
     def show(self, exhibit_id: str) -> None:
         """Compute an exhibit, save what this run made of it and, in a notebook, show its card.
@@ -41,7 +40,7 @@ class Chapter:
         """
         runs = self._saved(exhibit_id)
         if _in_notebook():
-            exhibit = self._find(exhibit_id)
+            exhibit = self.source.exhibit(exhibit_id)
             text = cards.text(exhibit, runs)
             _display(cards.html(exhibit, runs), text, cards.alone(exhibit, runs))
 
@@ -70,7 +69,7 @@ class Chapter:
             The chapter declares no claims.
         """
         declared_claims = claims_of(self.settings.chapter)
-        exhibits = tuple(self._exhibits.values())
+        exhibits = tuple(self.source.exhibits.values())
         committed = type(self.settings).from_values({"profile": "paper"})
         own = None if self._is_committed else self.source
         results = claims.rows(declared_claims, exhibits, Committed(committed, exhibits), own)
@@ -99,12 +98,11 @@ class Chapter:
         InputError
             There is no such exhibit or column, or not exactly one such row.
         """
-        self._find(exhibit_id)
         return lookup.number(self.source.table(exhibit_id), where, form, column)
 
     def _saved(self, exhibit_id: str) -> list[Panel]:
         """What there is to show of an exhibit, once this run is computed and saved."""
-        exhibit = self._find(exhibit_id)
+        exhibit = self.source.exhibit(exhibit_id)
         table = self.source.table(exhibit_id)
         product.save(exhibit, table, self.settings, self.source.digests(exhibit))
         return panels(exhibit, self.settings.profile, self.settings.results_dir)
@@ -113,14 +111,6 @@ class Chapter:
     def _is_committed(self) -> bool:
         """Whether this run writes what is committed."""
         return self.settings.profile == "paper" and not self.settings.results_dir
-
-    def _find(self, exhibit_id: str) -> Exhibit:
-        if exhibit_id not in self._exhibits:
-            known = ", ".join(self._exhibits)
-            raise InputError(
-                f"chapter {self.settings.chapter} declares no {exhibit_id!r}; it has {known}"
-            )
-        return self._exhibits[exhibit_id]
 
 
 def claims_of(chapter: str) -> tuple[Claim, ...]:

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 from membership import published
-from membership.exhibits.cards import templates
+from membership.exhibits.cards import macro, rendered
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
-from membership.exhibits.panels import PLURALS, WORDS, panels
+from membership.exhibits.panels import WORDS, counted, panels
 from membership.exhibits.source import Source
 from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
@@ -23,7 +22,7 @@ FINDINGS = "This book's"
 
 @dataclass(frozen=True)
 class Lane:
-    """One contrast about its threshold, in percent; what speaks for the claim is on the right.
+    """One contrast about its threshold, at 50 percent; what speaks for the claim is on the right.
 
     ``sure`` is its interval, or in words why it has none. ``band`` are the ends of the margin
     where the claim is that two things are alike; ``word`` is what this contrast alone would make
@@ -35,7 +34,6 @@ class Lane:
     sure: str
     point: float
     ends: tuple[float, float]
-    threshold: float
     band: tuple[float, float] | None
     word: str
 
@@ -84,41 +82,37 @@ def html(chapter: str, results: list[Row], exhibits: tuple[Exhibit, ...]) -> str
         Of the chapter: the verdicts on their numbers are counted above the table.
     """
     tested = [row for row in results if not row.is_untested]
-    origins = _origins(chapter)
-    return (
-        templates()
-        .get_template("claims.html")
-        .render(
-            chapter=chapter,
-            groups=[
-                (heading, [row for row in tested if row.claim.origin == origin])
-                for origin, heading in origins
-            ],
-            findings=FINDINGS,
-            untested=[row for row in results if row.is_untested],
-            counts=[(heading, counts(results, origin)) for origin, heading in origins],
-            numbers=verdicts(exhibits),
-            plurals=PLURALS,
-            has_own=any(row.own for row in results),
-            places={exhibit.id: _place(chapter, exhibit.id) for exhibit in exhibits},
-            numbering=_numbering(results),
-        )
+    return rendered(
+        "claims.html",
+        chapter=chapter,
+        groups=_by_origin(chapter, tested),
+        findings=FINDINGS,
+        untested=[row for row in results if row.is_untested],
+        counts=[(heading, counts(results, origin)) for origin, heading in _origins(chapter)],
+        numbers=verdicts(exhibits),
+        has_own=any(row.own for row in results),
+        places={exhibit.id: _place(chapter, exhibit.id) for exhibit in exhibits},
+        numbering=_numbering(results),
     )
 
 
 def alone(chapter: str, results: list[Row]) -> str:
     """The same in a plain table that needs no style sheet, those not tested among the others."""
-    groups = [
-        (heading, [row for row in results if row.claim.origin == origin])
-        for origin, heading in _origins(chapter)
-    ]
-    template: Any = templates().get_template("alone.html").module
-    return str(template.claims(groups, _numbering(results), any(row.own for row in results)))
+    groups = _by_origin(chapter, results)
+    has_own = any(row.own for row in results)
+    return macro("alone.html", "claims", groups, _numbering(results), has_own)
 
 
 def _origins(chapter: str) -> tuple[tuple[str, str], ...]:
     of_paper = "The papers'" if chapter in published.questions else "The paper's"
     return (("paper", of_paper), ("ours", FINDINGS))
+
+
+def _by_origin(chapter: str, results: list[Row]) -> list[tuple[str, list[Row]]]:
+    return [
+        (heading, [row for row in results if row.claim.origin == origin])
+        for origin, heading in _origins(chapter)
+    ]
 
 
 def _numbering(results: list[Row]) -> dict[str, int]:
@@ -127,8 +121,7 @@ def _numbering(results: list[Row]) -> dict[str, int]:
 
 def counts(results: list[Row], origin: str) -> dict[str, int]:
     """How many claims of a paper, or of our own, came out how."""
-    marks = [row.outcome.mark for row in results if row.claim.origin == origin]
-    return {mark: marks.count(mark) for mark in MARKS if mark in marks}
+    return counted([row.outcome.mark for row in results if row.claim.origin == origin], MARKS)
 
 
 def text(results: list[Row]) -> str:
@@ -140,13 +133,8 @@ def text(results: list[Row]) -> str:
 
 def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
     """How many published numbers of a chapter got each verdict in the paper-size run."""
-    total = dict.fromkeys(WORDS, 0)
-    for exhibit in exhibits:
-        if exhibit.judge:
-            for run in panels(exhibit, "paper", ""):
-                for word, count in run.counts.items():
-                    total[word] += count
-    return {word: count for word, count in total.items() if count}
+    runs = [run for one in exhibits if one.judge for run in panels(one, "paper", "")]
+    return counted([quantity.verdict for run in runs for quantity in run.numbers], WORDS)
 
 
 def _place(chapter: str, exhibit_id: str) -> str:
@@ -218,7 +206,6 @@ def _lane(contrast: Contrast, most: float, outcome: str, units: str = "") -> Lan
         else _without_interval(contrast, units),
         point=at(contrast.difference),
         ends=(ends[0], ends[1]),
-        threshold=50.0,
         band=(at(-margin), at(margin)) if margin else None,
         word=_alone(contrast, outcome),
     )

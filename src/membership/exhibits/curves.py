@@ -1,6 +1,5 @@
 """Curves of error rates as a page's script reads them: one rate at every false positive rate."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -9,39 +8,29 @@ RATES = {"tpr": "true positive rate", "fnr": "false negative rate"}
 _DIGITS = 3
 
 
-@dataclass(frozen=True)
-class Curves:
-    """The rate on the vertical axis by name, and the curves of each panel, as plain JSON values."""
+def curves(table: pd.DataFrame) -> dict[str, Any] | None:
+    """The curves of a table with columns ``panel``, ``series``, ``fpr`` and a rate, else None.
 
-    rate: str
-    panels: list[dict[str, Any]]
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Both, for the page."""
-        return {"rate": self.rate, "panels": self.panels}
-
-
-def curves(table: pd.DataFrame) -> Curves | None:
-    """The curves of a table with columns ``panel``, ``series``, ``fpr`` and a rate, else None."""
+    The rate on the vertical axis by name, and the curves of each panel, as plain JSON values.
+    """
     column = next((name for name in RATES if name in table.columns), "")
     if not column or not {"panel", "series", "fpr"} <= set(table.columns):
         return None
-    parts = [_panel(str(name), rows, column) for name, rows in _split(table, "panel")]
-    return Curves(RATES[column], parts)
-
-
-def _split(rows: pd.DataFrame, by: str) -> Any:
-    return rows.groupby(by, sort=False)
+    panels = table.groupby("panel", sort=False)
+    parts = [_panel(str(name), rows, column) for name, rows in panels]
+    return {"rate": RATES[column], "panels": parts}
 
 
 def _panel(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
     """A panel with the false positive rates that all its curves share, where they do."""
-    drawn = [_curve(str(name), part, column) for name, part in _split(rows, "series")]
+    series = rows.groupby("series", sort=False)
+    drawn = [_curve(str(label), part, column) for label, part in series]
     shared = drawn[0]["fpr"]
     if any(curve["fpr"] != shared for curve in drawn):
         return {"name": name, "curves": drawn}
-    return {"name": name, "fpr": shared, "curves": [_without(curve, "fpr") for curve in drawn]}
+    for curve in drawn:
+        del curve["fpr"]
+    return {"name": name, "fpr": shared, "curves": drawn}
 
 
 def _curve(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
@@ -52,10 +41,6 @@ def _curve(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
         # What is computed exactly has no interval.
         curve |= ends if ends["low"] != ends["high"] else {}
     return curve
-
-
-def _without(curve: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in curve.items() if name != key}
 
 
 def _numbers(values: pd.Series) -> list[float]:

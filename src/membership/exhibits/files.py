@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 NARROW = ".narrow.svg"
 """The picture for a phone or a column of a paper."""
 SUFFIXES = (".csv", ".json", ".svg", NARROW, ".pdf")
-_ATTRIBUTES = ("data", "sizes", "setup", "deviations", "residue", "device", "note", "timing")
+# What a table may say of itself, and what is assumed where it says nothing.
+ATTRIBUTES: dict[str, Any] = {
+    "data": {},
+    "sizes": {},
+    "setup": {},
+    "deviations": [],
+    "device": "cpu",
+    "note": "",
+    "timing": False,
+    # Numbers no larger than this are rounding: other processors give others.
+    "residue": 1e-9,
+}
 
 _OF_THE_RUN = ("chapter", "profile", "seed", "parameters", "commit", "code_sha256")
 _PATIENCE = 10.0
@@ -168,7 +179,7 @@ def load(
             f"{table_path} is not the table its record describes; {manifest.remedy(target.parent)}"
         )
     table = _read(content)
-    table.attrs = {key: record[key] for key in _ATTRIBUTES if key in record}
+    table.attrs = {key: record[key] for key in ATTRIBUTES if key in record}
     return table, record
 
 

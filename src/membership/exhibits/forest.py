@@ -3,8 +3,9 @@
 import math
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
-from membership.exhibits.grid import Grid, Group, grid, of_attacks
+from membership.exhibits.grid import Group, grid, of_attacks
 from membership.exhibits.quantities import Quantity
 from membership.exhibits.scale import Scale, fitted
 
@@ -86,21 +87,15 @@ def _levels_and_differences(numbers: list[Quantity]) -> list[list[Quantity]]:
 def _forest(numbers: list[Quantity]) -> Forest:
     shown = of_attacks(numbers)
     arranged = grid(numbers)
-    scales = [
-        _scale([quantity for quantity in shown if quantity.metric == name])
-        for name in arranged.metrics
-    ]
-    indifferent = [
-        _indifferent(next(quantity for quantity in shown if quantity.metric == name))
-        for name in arranged.metrics
-    ]
+    by_metric = [[one for one in shown if one.metric == name] for name in arranged.metrics]
+    scales = [_scale(part) for part in by_metric]
     axes = [
-        Axis(metric, scale.ticks(), scale.at(chance) if scale.holds(chance) else None)
-        for metric, scale, chance in zip(arranged.metrics, scales, indifferent, strict=True)
+        Axis(part[0].metric, scale.ticks(), _place(_indifferent(part[0]), scale))
+        for part, scale in zip(by_metric, scales, strict=True)
     ]
     return Forest(
         axes,
-        _marked(arranged, scales),
+        [_marked(group, scales) for group in arranged.groups],
         arranged.left_out,
         is_of_differences=all(quantity.is_difference for quantity in shown),
         is_judged=any(quantity.published_text for quantity in shown),
@@ -108,24 +103,12 @@ def _forest(numbers: list[Quantity]) -> Forest:
     )
 
 
-def _marked(arranged: Grid, scales: list[Scale]) -> list[Group]:
-    return [
-        Group(
-            group.heading,
-            group.note,
-            [
-                (
-                    _A_LESS_B.sub(" \N{MINUS SIGN} ", label),
-                    [
-                        quantity and _mark(quantity, scale)
-                        for quantity, scale in zip(cells, scales, strict=True)
-                    ],
-                )
-                for label, cells in group.rows
-            ],
-        )
-        for group in arranged.groups
-    ]
+def _marked(group: Group, scales: list[Scale]) -> Group:
+    rows: list[tuple[str, list[Any]]] = []
+    for label, cells in group.rows:
+        marks = [cell and _mark(cell, scale) for cell, scale in zip(cells, scales, strict=True)]
+        rows.append((_A_LESS_B.sub(" \N{MINUS SIGN} ", label), marks))
+    return Group(group.heading, group.note, rows)
 
 
 def _scale(numbers: list[Quantity]) -> Scale:
@@ -155,7 +138,7 @@ def _mark(quantity: Quantity, scale: Scale) -> Mark:
     return Mark(
         quantity=quantity,
         text=_text(quantity),
-        point=scale.at(quantity.value) if scale.holds(quantity.value) else None,
+        point=_place(quantity.value, scale),
         interval=(scale.at(low), scale.at(high)) if high > low else None,
         published=scale.at(quantity.published) if quantity.published_text else None,
         spread=_stretch(
@@ -164,6 +147,10 @@ def _mark(quantity: Quantity, scale: Scale) -> Mark:
         band=_stretch(*quantity.equal, scale),
         leaves={scale.side(x) for x in (low, quantity.value, high)} - {""},
     )
+
+
+def _place(value: float, scale: Scale) -> float | None:
+    return scale.at(value) if scale.holds(value) else None
 
 
 def _stretch(low: float, high: float, scale: Scale) -> tuple[float, float] | None:

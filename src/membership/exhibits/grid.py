@@ -46,17 +46,10 @@ def of_attacks(numbers: list[Quantity]) -> list[Quantity]:
     return [quantity for quantity in numbers if not quantity.is_of_the_model] or numbers
 
 
-def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
-    """Arrange numbers by key and metric, both in order of first appearance.
+def grid(numbers: list[Quantity]) -> Grid:
+    """Arrange one number or more under the same keys, by key and metric as they first appear.
 
     Of a wide one, what all rows have in common stands once, in the heading.
-
-    Parameters
-    ----------
-    numbers : list of Quantity
-        At least one; all with the same keys.
-    most : int
-        Rows at most.
     """
     shown = of_attacks(numbers)
     metrics = in_order([quantity.metric for quantity in shown])
@@ -72,13 +65,13 @@ def grid(numbers: list[Quantity], most: int = MOST_ROWS) -> Grid:
         cells = rows.setdefault((heading, ", ".join(words)), [None] * len(metrics))
         cells[metrics.index(quantity.metric)] = quantity
     groups: dict[str, list[tuple[str, list[Any]]]] = {}
-    for heading, label in list(rows)[:most]:
+    for heading, label in list(rows)[:MOST_ROWS]:
         groups.setdefault(heading, []).append((label, rows[heading, label]))
     notes = _notes(numbers) if grouped and shown is not numbers else {}
     filled = [
         Group(heading, notes.get(subjects[heading], ""), part) for heading, part in groups.items()
     ]
-    return _turned(Grid(metrics, filled, max(0, len(rows) - most)))
+    return _turned(Grid(metrics, filled, max(0, len(rows) - MOST_ROWS)))
 
 
 def _common(numbers: list[Quantity]) -> dict[str, str]:

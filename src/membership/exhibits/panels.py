@@ -1,7 +1,7 @@
 """One run of an exhibit as its card shows it: a picture or a short table, and its numbers."""
 
-import base64
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,14 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from membership import paths
+from membership import markup, paths
 from membership.exhibits import files, provenance
-from membership.exhibits.curves import Curves, curves
+from membership.exhibits.curves import curves
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.forest import Forest, forests, suits
 from membership.exhibits.grid import MOST_ROWS, Grid, grid
 from membership.exhibits.numbers import number
-from membership.exhibits.product import ATTRIBUTES
 from membership.exhibits.quantities import Quantity, is_tidy, quantities
 from membership.exhibits.records import one_by_one
 
@@ -49,7 +48,7 @@ class Panel:
     @property
     def about(self) -> dict[str, Any]:
         """The record, with what is assumed of a run that does not say it."""
-        return {**ATTRIBUTES, "evidence": {}, **self.record}
+        return {**files.ATTRIBUTES, "evidence": {}, **self.record}
 
     @cached_property
     def judged(self) -> pd.DataFrame | None:
@@ -71,13 +70,12 @@ class Panel:
     @cached_property
     def counts(self) -> dict[str, int]:
         """How many numbers got each verdict that occurs, in a fixed order."""
-        verdicts = [quantity.verdict for quantity in self.numbers]
-        return {word: verdicts.count(word) for word in WORDS if word in verdicts}
+        return counted([quantity.verdict for quantity in self.numbers], WORDS)
 
     @cached_property
     def counted(self) -> str:
         """The same in words: "14 agree, 7 differ"."""
-        return ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in self.counts.items())
+        return in_words(self.counts)
 
     @cached_property
     def sentence(self) -> str:
@@ -113,7 +111,7 @@ class Panel:
         lying = paths.in_run(self.target.with_suffix(".svg"))
         if not lying.is_file():
             return ""
-        return f"data:image/svg+xml;base64,{base64.b64encode(lying.read_bytes()).decode()}"
+        return markup.embedded("svg+xml", lying.read_bytes())
 
     @property
     def narrow_picture(self) -> str:
@@ -122,7 +120,7 @@ class Panel:
         return self._address(path) if self.linked and paths.in_run(path).is_file() else ""
 
     @cached_property
-    def curves(self) -> Curves | None:
+    def curves(self) -> dict[str, Any] | None:
         """The curves of error rates that the picture shows, for the page to read off."""
         return curves(self.table) if self.picture else None
 
@@ -180,6 +178,16 @@ class Panel:
         if not self.linked:
             return str(paths.shown(path))
         return f"../../results/{self.profile}/{self.exhibit.chapter}/{path.name}"
+
+
+def counted(words: list[str], order: Sequence[str]) -> dict[str, int]:
+    """How often each word occurs that does, in the order given."""
+    return {word: words.count(word) for word in order if word in words}
+
+
+def in_words(counts: dict[str, int]) -> str:
+    """Counts by verdict in words: "14 agree, 7 differ"."""
+    return ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in counts.items())
 
 
 def panels(exhibit: Exhibit, profile: str, results_dir: str) -> list[Panel]:

@@ -8,20 +8,8 @@ import pandas as pd
 from membership.errors import InputError
 from membership.exhibits import files, provenance
 from membership.exhibits.declaration import Exhibit
-from membership.exhibits.files import NARROW
+from membership.exhibits.files import ATTRIBUTES, NARROW
 
-# What a table may say of itself, and what is assumed where it says nothing.
-ATTRIBUTES: dict[str, Any] = {
-    "data": {},
-    "sizes": {},
-    "setup": {},
-    "deviations": [],
-    "device": "cpu",
-    "note": "",
-    "timing": False,
-    # Numbers no larger than this are rounding: other processors give others.
-    "residue": 1e-9,
-}
 # Two runs of one state of the evidence may differ in these and still be the same run.
 _CIRCUMSTANCES = ("commit", "versions")
 

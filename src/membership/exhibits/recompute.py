@@ -141,7 +141,7 @@ def _as_committed(table: pd.DataFrame, committed: Any, tolerance: float) -> pd.D
 
 
 def _differences(table: pd.DataFrame, committed: pd.DataFrame, tolerance: float) -> list[str]:
-    residue = table.attrs.get("residue", product.ATTRIBUTES["residue"])
+    residue = table.attrs.get("residue", files.ATTRIBUTES["residue"])
     return list(differences(files.read_back(table), committed, tolerance, residue))
 
 

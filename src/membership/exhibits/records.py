@@ -4,12 +4,12 @@ What a chapter declares as ``records`` makes a table of one row a record from an
 Ranks are counted here, among all records of the group, pictured or not.
 """
 
-import base64
 import io
 from typing import Any
 
 import pandas as pd
 
+from membership import markup
 from membership.errors import InputError
 from membership.exhibits.numbers import number
 
@@ -71,4 +71,4 @@ def _address(shape: str, pixels: str) -> str:
 
     content = io.BytesIO()
     Image.fromarray(picture(shape, pixels)).save(content, "WEBP", lossless=True)
-    return f"data:image/webp;base64,{base64.b64encode(content.getvalue()).decode()}"
+    return markup.embedded("webp", content.getvalue())

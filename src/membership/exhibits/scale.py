@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 _STEPS = (1, 2, 2.5, 5, 10)
+_MOST_TICKS = 4
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,9 @@ class Scale:
         share = self._share(value)
         return "left" if share < -1e-9 else "right" if share > 1 + 1e-9 else ""
 
-    def ticks(self, most: int = 4) -> list[tuple[float, str]]:
-        """Round values on the axis with their labels, at most ``most`` of them."""
-        values = self._decades(most) if self.logarithmic else self._steps(most)
+    def ticks(self) -> list[tuple[float, str]]:
+        """Round values on the axis with their labels, few enough to stand apart."""
+        values = self._decades() if self.logarithmic else self._steps()
         return [(self.at(value), f"{value:g}") for value in values]
 
     def _share(self, value: float) -> float:
@@ -42,21 +43,21 @@ class Scale:
             return -math.inf
         return math.log(value / self.low) / math.log(self.high / self.low)
 
-    def _steps(self, most: int) -> list[float]:
-        rough = (self.high - self.low) / most
+    def _steps(self) -> list[float]:
+        rough = (self.high - self.low) / _MOST_TICKS
         power = 10 ** math.floor(math.log10(rough))
         step = next(step * power for step in _STEPS if step * power >= rough * (1 - 1e-9))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [round(i * step, 12) for i in range(first, last + 1)]
 
-    def _decades(self, most: int) -> list[float]:
+    def _decades(self) -> list[float]:
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         for digits in ((1, 2, 5), (1, 3), (1,)):
             ticks = [d * 10.0**p for p in powers for d in digits if self.holds(d * 10.0**p)]
-            if len(ticks) <= most:
+            if len(ticks) <= _MOST_TICKS:
                 return ticks
-        return ticks[:: math.ceil(len(ticks) / most)]
+        return ticks[:: math.ceil(len(ticks) / _MOST_TICKS)]
 
 
 def fitted(points: Iterable[float], ends: Iterable[float], *, logarithmic: bool) -> Scale:

@@ -1,7 +1,6 @@
 """What an exhibit is computed from: the settings, a chapter's evidence, and its other tables."""
 
 import contextlib
-import importlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import pandas as pd
 from membership import addresses, manifest, paths
 from membership.errors import Diverged, InputError, RunError
 from membership.exhibits import files
-from membership.exhibits.declaration import Exhibit
+from membership.exhibits.declaration import Exhibit, declarations
 from membership.settings import INCIDENTAL
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Source:
         self, settings: Any, exhibits: tuple[Exhibit, ...], *, gather: bool = True
     ) -> None:
         self.settings = settings
-        self._exhibits = {exhibit.id: exhibit for exhibit in exhibits}
+        self.exhibits = {exhibit.id: exhibit for exhibit in exhibits}
         where = (settings.chapter, settings.profile, settings.results_dir)
         self._folder = paths.in_run(files.location("", *where))
         self._functions = _gathering(settings) if gather else {}
@@ -119,10 +118,15 @@ class Source:
             The chapter has no such exhibit, or evidence is missing.
         """
         if exhibit_id not in self._tables:
-            if exhibit_id not in self._exhibits:
-                raise InputError(f"chapter {self.settings.chapter} declares no {exhibit_id!r}")
-            self._tables[exhibit_id] = self._compute(self._exhibits[exhibit_id])
+            self._tables[exhibit_id] = self._compute(self.exhibit(exhibit_id))
         return self._tables[exhibit_id]
+
+    def exhibit(self, exhibit_id: str) -> Exhibit:
+        """One of the chapter's exhibits; an InputError where it has none of this id."""
+        if exhibit_id not in self.exhibits:
+            chapter, known = self.settings.chapter, ", ".join(self.exhibits)
+            raise InputError(f"chapter {chapter} declares no {exhibit_id!r}; it has {known}")
+        return self.exhibits[exhibit_id]
 
     def lacks(self, exhibit: Exhibit) -> list[str]:
         """The evidence that an exhibit needs and that is not there."""
@@ -207,10 +211,6 @@ class Committed(Source):
 def _gathering(settings: Any) -> dict[str, "Callable[[], xr.Dataset]"]:
     """The functions that gather a chapter's evidence, none where it has no module for it."""
     for name in ("evidence", "gather"):
-        path = f"membership.studies.{settings.chapter}.{name}"
-        try:
-            return importlib.import_module(path).sources(settings)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{path}.".startswith(f"{error.name}."):
-                raise
+        if sources := declarations(settings.chapter, name, "sources"):
+            return sources(settings)
     return {}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from membership.arrays import BoolArray, FloatArray, as_float64, as_scored
+from membership.arrays import BoolArray, FloatArray, as_float64, as_scored, check_level, check_rate
 from membership.errors import InputError
 from membership.metrics.accuracy import accuracy, balanced_accuracy
 from membership.metrics.roc import auc, average_precision, tpr_at_fpr
@@ -121,12 +121,6 @@ def _clopper_pearson(
     return float(low), float(high)
 
 
-def check_level(level: float) -> None:
-    """Raise an InputError unless a level is a confidence."""
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
-
-
 def named_statistic(statistic: str | Statistic) -> Statistic:
     """The function behind a metric's name."""
     if not isinstance(statistic, str):
@@ -207,8 +201,7 @@ def tpr_interval(score: Any, member: Any, fpr: float, level: float = 0.95) -> tu
     truth in 95% to 100% of draws; the more, the fewer false positives are expected.
     """
     score, member = _two_of_each(score, member, level)
-    if not 0.0 < fpr < 1.0:
-        raise InputError(f"fpr is {fpr}; give a rate between 0 and 1, both excluded")
+    check_rate(fpr)
     members, others = np.sort(score[member]), np.sort(score[~member])
     count, weight = _likely_counts(others.size, fpr)
     # The threshold lies below the count-th highest of the others and above the next.

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from membership.arrays import BoolArray, FloatArray, as_bool, as_float64, as_real
+from membership.arrays import BoolArray, FloatArray, as_bool, as_float64, as_real, check_level
 from membership.errors import InputError
-from membership.metrics.intervals import RESAMPLES, Statistic, check_level, named_statistic
+from membership.metrics.intervals import RESAMPLES, Statistic, named_statistic
 from membership.metrics.resampling import record_weights, weighted
 
 
@@ -208,27 +208,8 @@ def contrast_interval(
         )
     _check_numbers(asked_share, level, resamples)
     merge = _merger(units, len(member))
-    of_target = named_statistic(statistic)
-    asked = ~np.isnan(asked_scores[0])
-    of_targets = np.array(
-        [
-            [
-                of_target(row[use], truth[use], **arguments)
-                for row, truth, use in zip(score, member, asked, strict=True)
-            ]
-            for score in asked_scores
-        ]
-    )
-    values = merge @ (weights @ of_targets)
-    cells = [
-        [
-            weighted(statistic, arguments, row, truth)
-            for row, truth in zip(score, member, strict=True)
-        ]
-        for score in asked_scores
-    ]
-    under = _resampled(cells, weights, member, asked, resamples, seed)
-    return _interval(values, merge @ under, asked_share, level)
+    whole = _summed(statistic, asked_scores, weights, member, resamples, seed, arguments)
+    return _interval(merge @ whole.value, merge @ whole.under, asked_share, level)
 
 
 @dataclass(frozen=True)
@@ -284,27 +265,35 @@ def resampled(
     InputError
         As `crossed_interval`.
     """
-    (score,), member = checked([score], member)
+    scores, member = checked([score], member)
     _check_numbers(0.0, 0.95, resamples)
-    of_target, asked = named_statistic(statistic), ~np.isnan(score)
-    rows = list(zip(score, member, asked, strict=True))
-    value = np.array([of_target(row[use], truth[use], **arguments) for row, truth, use in rows])
-    cells = [[weighted(statistic, arguments, row, truth) for row, truth, _ in rows]]
-    return Resampled(value, _resampled(cells, np.ones(1), member, asked, resamples, seed))
+    return _summed(statistic, scores, np.ones(1), member, resamples, seed, arguments)
 
 
-def _resampled(cells, coefficients, member, asked, number: int, seed: int) -> FloatArray:
-    """The contrast of each target under each resample, (targets, resamples)."""
-    return np.concatenate(
-        [
-            sum(
-                factor * np.array([cell(weight) for cell in row])
-                for factor, row in zip(coefficients, cells, strict=True)
-            )
-            for weight in record_weights(asked & member, asked & ~member, number, seed)
-        ],
-        axis=1,
-    )
+def _summed(
+    statistic: str | Statistic,
+    scores: FloatArray,
+    coefficients: FloatArray,
+    member: BoolArray,
+    resamples: int,
+    seed: int,
+    arguments: dict[str, Any],
+) -> Resampled:
+    """The weighted sum of several scores' statistics, of each target and under each resample."""
+    of_target, asked = named_statistic(statistic), ~np.isnan(scores[0])
+    values, cells = [], []
+    for score in scores:
+        rows = list(zip(score, member, asked, strict=True))
+        values.append([of_target(row[use], truth[use], **arguments) for row, truth, use in rows])
+        cells.append([weighted(statistic, arguments, row, truth) for row, truth, _ in rows])
+    blocks = [
+        sum(
+            factor * np.array([cell(weight) for cell in row])
+            for factor, row in zip(coefficients, cells, strict=True)
+        )
+        for weight in record_weights(asked & member, asked & ~member, resamples, seed)
+    ]
+    return Resampled(coefficients @ np.array(values), np.concatenate(blocks, axis=1))
 
 
 def _interval(

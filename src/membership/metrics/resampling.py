@@ -51,31 +51,33 @@ def ranked(score: FloatArray, member: BoolArray) -> Ranked:
 
 def weighted_auc(order: Ranked, weight: FloatArray) -> FloatArray:
     """`metrics.auc` of each column of `weight`, (records, resamples)."""
-    inside, outside = weight[order.member], _from_zero(weight[order.other])
-    lost = np.einsum("rb,rb->b", inside, outside[order.above] + outside[order.level]) / 2
-    return 1.0 - lost / (inside.sum(axis=0) * outside[-1])
+    return _area(order, weight[order.member], _from_zero(weight[order.other]))
 
 
 def weighted_tpr(order: Ranked, weight: FloatArray, fpr: float) -> FloatArray:
     """`metrics.tpr_at_fpr` of each column of `weight`, (records, resamples)."""
-    inside, outside = _from_zero(weight[order.member]), _from_zero(weight[order.other])
-    # The non-members that fit, taken from the top; the next one's score is the threshold.
-    fit = (outside[1:] / outside[-1] <= fpr).sum(axis=0)
-    caught = np.take_along_axis(inside, order.beaten[fit][None], axis=0)[0]
-    return caught / inside[-1]
+    return _rate(order, _from_zero(weight[order.member]), _from_zero(weight[order.other]), fpr)
 
 
 def weighted_rates(order: Ranked, weight: FloatArray, fprs: Sequence[float]) -> FloatArray:
     """`weighted_auc`, and `weighted_tpr` at each rate, from one set of sums, a row each."""
     inside, outside = weight[order.member], _from_zero(weight[order.other])
-    lost = np.einsum("rb,rb->b", inside, outside[order.above] + outside[order.level]) / 2
-    found = [1.0 - lost / (inside.sum(axis=0) * outside[-1])]
     caught = _from_zero(inside)
-    for fpr in fprs:
-        fit = (outside[1:] / outside[-1] <= fpr).sum(axis=0)
-        at = np.take_along_axis(caught, order.beaten[fit][None], axis=0)[0]
-        found.append(at / caught[-1])
-    return np.array(found)
+    rates = [_rate(order, caught, outside, fpr) for fpr in fprs]
+    return np.array([_area(order, inside, outside), *rates])
+
+
+def _area(order: Ranked, inside: FloatArray, outside: FloatArray) -> FloatArray:
+    """From the members' weights and the sums of the others'."""
+    lost = np.einsum("rb,rb->b", inside, outside[order.above] + outside[order.level]) / 2
+    return 1.0 - lost / (inside.sum(axis=0) * outside[-1])
+
+
+def _rate(order: Ranked, inside: FloatArray, outside: FloatArray, fpr: float) -> FloatArray:
+    """From the sums of both classes' weights."""
+    # The non-members that fit, taken from the top; the next one's score is the threshold.
+    fit = (outside[1:] / outside[-1] <= fpr).sum(axis=0)
+    return np.take_along_axis(inside, order.beaten[fit][None], axis=0)[0] / inside[-1]
 
 
 def weighted(

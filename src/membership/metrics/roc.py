@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import rankdata
 from sklearn import metrics as sklearn_metrics
 
-from membership.arrays import FloatArray, as_float64, as_scored
+from membership.arrays import FloatArray, as_float64, as_scored, check_rate
 from membership.errors import InputError
 
 
@@ -74,8 +74,7 @@ def tpr_at_fpr(score: Any, member: Any, fpr: float) -> float:
     InputError
         As `roc_curve`, or `fpr` lies outside (0, 1).
     """
-    if not 0.0 < fpr < 1.0:
-        raise InputError(f"fpr is {fpr}; give a rate between 0 and 1, both excluded")
+    check_rate(fpr)
     reached, detected = roc_curve(score, member)
     return float(detected[reached <= fpr].max())
 

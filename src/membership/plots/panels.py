@@ -87,8 +87,6 @@ def line_panels(
     labels: Mapping[str, tuple[str, str]] | None = None,
     log_x: bool = False,
     marks: Mapping[str, float] | None = None,
-    mark_label: str = "differing record",
-    title: str = "",
 ) -> Figure:
     """Curves, one panel a setting, each with axes of its own, at most three a row.
 
@@ -104,11 +102,7 @@ def line_panels(
     log_x : bool, default False
         Logarithmic horizontal axes, for positive ``x``.
     marks : mapping of str to float, optional
-        Where a panel has a vertical line.
-    mark_label : str
-        What the line marks, for the legend.
-    title : str
-        Above the panels, for a figure without a caption of its own.
+        Where a panel has a vertical line, at its differing record.
 
     Raises
     ------
@@ -122,18 +116,13 @@ def line_panels(
         for label, look, points in by_series(rows, by, looks):
             _curve(axis, points, x, y, look, label)
         if name in places:
-            axis.axvline(places[name], color=GREY, linewidth=1, label=mark_label)
+            axis.axvline(places[name], color=GREY, linewidth=1, label="differing record")
         if log_x:
             axis.set_xscale("log")
             plain(axis.xaxis)
         _name(axis, name, (labels or {}).get(name, (x, y)))
 
-    figure = panels_of(table, panel, draw)
-    if title:
-        # Not a title of the figure, which would lie on the legend.
-        with style():
-            figure.legends[0].set_title(title)
-    return figure
+    return panels_of(table, panel, draw)
 
 
 def _name(axis: Axes, title: str, labels: tuple[str, str]) -> None:
@@ -156,11 +145,10 @@ def scatter(
     y: str,
     *,
     by: str | None = None,
-    identity: bool = True,
     x_label: str = "",
     y_label: str = "",
 ) -> Figure:
-    """One score against another, one point a record.
+    """One score against another, one point a record, and the line on which both are equal.
 
     The points are stored as an image of 200 dots an inch, so that a figure of many thousand
     stays small; axes and text remain lines.
@@ -173,8 +161,6 @@ def scatter(
         The columns to draw.
     by : str, optional
         A column that splits the points, such as ``member``.
-    identity : bool, default True
-        Whether to draw the line on which both are equal.
     x_label, y_label : str
         Axis labels with units; the columns' names unless given.
 
@@ -193,12 +179,10 @@ def scatter(
             shape = {"marker": look["marker"], "markersize": 3, "linestyle": "none", "alpha": 0.7}
             paint = {"markerfacecolor": "none", "markeredgecolor": look["color"]}
             axis.plot(rows[x], rows[y], label=group, rasterized=True, **shape, **paint)
-        if identity:
-            middle = (table[x].mean(),) * 2
-            axis.axline(middle, slope=1, color="black", linestyle="--", label="both equal")
+        middle = (table[x].mean(),) * 2
+        axis.axline(middle, slope=1, color="black", linestyle="--", label="both equal")
         axis.set(xlabel=x_label or x, ylabel=y_label or y)
-        if by or identity:
-            legend_above(figure, [axis])
+        legend_above(figure, [axis])
     return figure
 
 

@@ -36,8 +36,6 @@ _TICKS = (0, 0.5, 1)
 def roc_panels(
     curves: pd.DataFrame,
     *,
-    panel: str = "panel",
-    by: str = "series",
     y: str = "tpr",
     y_label: str = "true positive rate",
     floor: float = 0.0,
@@ -48,10 +46,8 @@ def roc_panels(
     Parameters
     ----------
     curves : pandas.DataFrame
-        Columns ``panel``, ``by``, ``fpr``, ``y`` (rates between 0 and 1), each curve in order;
+        Columns ``panel``, ``series``, ``fpr``, ``y`` (rates between 0 and 1), each curve in order;
         ``low`` and ``high``, where drawn as a band.
-    panel, by : str
-        The columns that name panels and curves.
     y : str
         The rate on the vertical axis: ``"tpr"``, or ``"fnr"`` for a trade-off function.
     y_label : str
@@ -67,13 +63,13 @@ def roc_panels(
         A column is missing, the table is empty, the floor is no rate, or there are more than
         seven curves.
     """
-    check_columns(curves, [panel, by, "fpr", y])
+    check_columns(curves, ["panel", "series", "fpr", y])
     if not 0 <= floor < 1:
         raise InputError(f"floor = {floor}: give 0, or a rate below 1 for logarithmic axes")
-    looks = series_of(curves, by, hero)
+    looks = series_of(curves, "series", hero)
 
     def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
-        for label, look, curve in by_series(rows, by, looks):
+        for label, look, curve in by_series(rows, "series", looks):
             line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
             line |= {"linewidth": 2.8, "zorder": 3} if label == hero else {}
             axis.plot(curve["fpr"], curve[y], **line)
@@ -84,7 +80,7 @@ def roc_panels(
         grid = axis.get_gridspec()
         axis.set_title(_broken(str(name), room(grid.ncols if grid else 1)), fontsize=9)
 
-    figure = panels_of(curves, panel, draw, _new_roc_panels, legend=False)
+    figure = panels_of(curves, "panel", draw, _new_roc_panels, legend=False)
     with style():
         size = 9 if is_narrow() else 10
         unit = " (%)" if floor else ""
@@ -171,7 +167,7 @@ _FEWEST_BINS = 20
 _CURVES = {True: "-", False: "--"}
 
 
-def score_histograms(table: pd.DataFrame, *, x_label: str = "score") -> Figure:
+def score_histograms(table: pd.DataFrame) -> Figure:
     """Histograms of the scores of members and non-members, one panel an attack.
 
     Parameters
@@ -180,8 +176,6 @@ def score_histograms(table: pd.DataFrame, *, x_label: str = "score") -> Figure:
         Columns ``attack``; ``member`` (bool); ``series``, "record" or "exact"; ``score``;
         ``density``. A "record" row is the score of one record, its density of no account; an
         "exact" row is one point of a density curve, drawn over the histogram.
-    x_label : str
-        Label of the horizontal axes.
 
     Raises
     ------
@@ -195,7 +189,7 @@ def score_histograms(table: pd.DataFrame, *, x_label: str = "score") -> Figure:
 
     def draw(axis: Axes, attack: str, rows: pd.DataFrame) -> None:
         _histograms(axis, rows)
-        axis.set(title=attack, xlabel=x_label)
+        axis.set(title=attack, xlabel="score")
 
     return panels_of(table, "attack", draw, partial(new_figure, 2.5), y_label="density")
 
@@ -223,7 +217,7 @@ def _histograms(axis: Axes, rows: pd.DataFrame) -> None:
 DATA = "data"
 
 
-def prediction_bands(table: pd.DataFrame, *, x_label: str = "x", y_label: str = "y") -> Figure:
+def prediction_bands(table: pd.DataFrame) -> Figure:
     """Median and band of several models of one number, a panel a model, over the same records.
 
     Parameters
@@ -231,8 +225,6 @@ def prediction_bands(table: pd.DataFrame, *, x_label: str = "x", y_label: str = 
     table : pandas.DataFrame
         Columns ``series`` ("data" for the records, else the model), ``x``, ``value``, ``low``,
         ``high``.
-    x_label, y_label : str
-        Axis labels with units.
 
     Raises
     ------
@@ -240,9 +232,7 @@ def prediction_bands(table: pd.DataFrame, *, x_label: str = "x", y_label: str = 
         A column is missing, or the table is empty.
     """
     check_columns(table, ["series", "x", "value", "low", "high"])
-    records, models = (
-        table[is_one] for is_one in (table["series"] == DATA, table["series"] != DATA)
-    )
+    records, models = table[table["series"] == DATA], table[table["series"] != DATA]
     looks = series_of(models, "series")
 
     def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
@@ -251,13 +241,13 @@ def prediction_bands(table: pd.DataFrame, *, x_label: str = "x", y_label: str = 
         axis.plot(rows["x"], rows["value"], color=color, label="median")
         limits = {"color": color, "alpha": 0.25, "linewidth": 0}
         axis.fill_between(rows["x"], rows["low"], rows["high"], label="90% band", **limits)
-        axis.set(title=name, xlabel=x_label)
+        axis.set(title=name, xlabel="x")
         axis.sharey(axis.figure.axes[0])
 
-    return panels_of(models, "series", draw, partial(new_figure, 2.6), y_label=y_label)
+    return panels_of(models, "series", draw, partial(new_figure, 2.6), y_label="y")
 
 
-def densities_with_thresholds(table: pd.DataFrame, *, x_label: str = "hinge score") -> Figure:
+def densities_with_thresholds(table: pd.DataFrame) -> Figure:
     """Predicted densities of one record's score, with thresholds and the score itself.
 
     Parameters
@@ -265,8 +255,6 @@ def densities_with_thresholds(table: pd.DataFrame, *, x_label: str = "hinge scor
     table : pandas.DataFrame
         Columns ``dataset`` (a panel each), ``series``, ``hinge``, ``density``, ``threshold`` and
         ``target`` (the same in all rows of a panel).
-    x_label : str
-        Label of the horizontal axes.
 
     Raises
     ------
@@ -283,6 +271,6 @@ def densities_with_thresholds(table: pd.DataFrame, *, x_label: str = "hinge scor
             axis.axvline(curve["threshold"].iloc[0], linewidth=0.9, **line)
         axis.axvline(rows["target"].iloc[0], color="black", linewidth=2.5, label="target's score")
         axis.grid(visible=False)
-        axis.set(title=name, xlabel=x_label)
+        axis.set(title=name, xlabel="hinge score")
 
     return panels_of(table, "dataset", draw, y_label="density")

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
+from membership.arrays import one_of
 from membership.errors import InputError
 from membership.privacy import checks, numerical
 from membership.privacy.levels import composed_mu, mip_mu_step, subsampled_mu
@@ -69,12 +70,8 @@ def schedule(n: float, n_records: float, epochs: float, sampling: str, adjacency
     """Check a run's sizes, and that its sampling and adjacency can be accounted for."""
     n = checks.number("n", n)
     n_records, epochs = checks.records(n_records, n), checks.number("epochs", epochs)
-    for name, value, known in (
-        ("sampling", sampling, SAMPLINGS),
-        ("adjacency", adjacency, ADJACENCIES),
-    ):
-        if value not in known:
-            raise InputError(f"{name} = {value!r}: give one of {', '.join(known)}")
+    one_of("sampling", sampling, SAMPLINGS)
+    one_of("adjacency", adjacency, ADJACENCIES)
     if adjacency == "add-remove" and sampling != "poisson":
         raise InputError(
             f"adjacency = 'add-remove': no accountant exists for {sampling} batches, which need a "
@@ -226,7 +223,7 @@ def differential_level(run: Schedule, sigma: float, delta: float) -> tuple[Level
     composed = [losses for pair in pairs if (losses := _composed(pair, run)) is not None]
     if len(composed) < len(pairs):
         return Level(step, limit, math.inf, (1.0, 1.0, 1.0)), math.inf
-    tpr = _worst([_tpr(losses) for losses in composed])
+    tpr = tuple(map(max, zip(*map(_tpr, composed), strict=True)))
     epsilon = max(numerical.epsilon(losses, delta) for losses in composed)
     return Level(step, limit, _level(limit, tpr), tpr), epsilon
 
@@ -261,10 +258,6 @@ def _composed(pair: Pair, run: Schedule) -> Losses | None:
 
 def _tpr(losses: Losses) -> tuple[float, ...]:
     return tuple(float(rate) for rate in numerical.tpr(losses, np.array(RATES)))
-
-
-def _worst(rates: list[tuple[float, ...]]) -> tuple[float, ...]:
-    return tuple(map(max, zip(*rates, strict=True)))
 
 
 def _level(limit: float, tpr: tuple[float, ...]) -> float:
@@ -318,13 +311,9 @@ def required_sigma(
     InputError
         A value is out of range, no accountant exists, or no sigma of 0.001 to 1e6 reaches it.
     """
-    for name, given, known in (
-        ("target", target, TARGETS),
-        ("protect", protect, PROTECTIONS),
-        ("fpr", fpr, RATES),
-    ):
-        if given not in known:
-            raise InputError(f"{name} = {given!r}: give one of {', '.join(map(str, known))}")
+    one_of("target", target, TARGETS)
+    one_of("protect", protect, PROTECTIONS)
+    one_of("fpr", fpr, RATES)
     if target == "epsilon" and protect == "membership":
         raise InputError("target = 'epsilon': membership privacy has none; give mu or tpr")
     if target == "tpr":

@@ -129,11 +129,8 @@ def mip_mu_of_gdp(mu_gdp: float, d: float, n: float) -> float:
     InputError
         A value is out of range.
     """
-    mu, d, n = (
-        checks.number("mu_gdp", mu_gdp, "level"),
-        checks.number("d", d),
-        checks.number("n", n),
-    )
+    mu = checks.number("mu_gdp", mu_gdp, "level")
+    d, n = checks.number("d", d), checks.number("n", n)
     return float(min(np.sqrt(2 * d / (2 * n + 8 / mu**2 + 1)), mu))
 
 
@@ -157,11 +154,8 @@ def gdp_mu_of_mip(mu_mip: float, d: float, n: float) -> float:
     InputError
         A value is out of range.
     """
-    mu, d, n = (
-        checks.number("mu_mip", mu_mip, "level"),
-        checks.number("d", d),
-        checks.number("n", n),
-    )
+    mu = checks.number("mu_mip", mu_mip, "level")
+    d, n = checks.number("d", d), checks.number("n", n)
     if mu >= mip_mu_step(d, n, d):
         return np.inf
     return float(2 / np.sqrt(d / mu**2 - n - 0.5))
@@ -169,11 +163,9 @@ def gdp_mu_of_mip(mu_mip: float, d: float, n: float) -> float:
 
 def composed_mu(mu_step: float, steps: float) -> float:
     """Return the level of `steps` steps that all see the record, sqrt(T) mu (Section D.3)."""
+    mu, steps = checks.number("mu_step", mu_step, "reached level"), checks.number("steps", steps)
     with np.errstate(over="ignore"):
-        return float(
-            np.sqrt(checks.number("steps", steps))
-            * checks.number("mu_step", mu_step, "reached level")
-        )
+        return float(np.sqrt(steps) * mu)
 
 
 def subsampled_mu(

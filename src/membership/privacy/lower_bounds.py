@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import optimize, special
 
-from membership.arrays import BoolArray, FloatArray, as_scored
+from membership.arrays import BoolArray, FloatArray, as_scored, check_delta, check_level
 from membership.errors import InputError
 
 LEAST_RECORDS = 4
@@ -60,8 +60,7 @@ def epsilon_lower_bound(
     record's score moved by another's membership. With one model and many records the second is an
     approximation.
     """
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
+    check_delta(delta)
 
     def allowed(z: FloatArray, epsilon: float) -> FloatArray:
         return np.minimum(np.exp(epsilon) * special.ndtr(z) + delta, 1.0)
@@ -112,8 +111,7 @@ def n_thresholds(member: BoolArray) -> int:
 
 def _bound(score: Any, member: Any, allowed: Power, level: float) -> float:
     score, member = as_scored(score, member)
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    check_level(level)
     fewest = min(int(member.sum()), int((~member).sum()))
     if fewest < LEAST_RECORDS:
         raise InputError(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from membership.arrays import BoolArray, FloatArray, as_scored, whole
+from membership.arrays import BoolArray, FloatArray, as_scored, check_delta, check_level, whole
 from membership.errors import InputError
 
 SHARES = (2, 8, 32)
@@ -78,8 +78,7 @@ def one_run_epsilon(
     algorithm that this run is one draw of. Exactly half of a data set drawn without replacement is
     not that design, and the data cannot show the difference.
     """
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
+    check_delta(delta)
     score, member, counts, error = _design(score, member, level, guesses)
 
     def refutes(records: int, guessed: int, right: int, epsilon: float) -> bool:
@@ -177,8 +176,7 @@ def _design(
 ) -> tuple[FloatArray, BoolArray, list[int], float]:
     """What both bounds need, checked; the last is each count's share of the error."""
     score, member = as_scored(score, member)
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    check_level(level)
     if (p := fair(member)) < UNFAIR:
         raise InputError(
             f"member: {member.sum()} of {member.size} records are members; a fair coin for each "

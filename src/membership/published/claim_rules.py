@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from membership.arrays import as_float64
-from membership.published.contrasts import Claimed, Contrast, trend
+from membership.published.contrasts import Claimed, Contrast
 from membership.published.outcomes import (
     BY_LESS,
     CONTRADICTED,
@@ -89,22 +89,6 @@ def about(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
     return _open(contrast, abs(margin - abs(contrast.difference)), parts)
 
 
-def grows(levels: Any, values: Any, margin: float, label: str, *, parts: int = 1) -> Outcome:
-    """A number grows with a level: `better` on `contrasts.trend`.
-
-    Parameters
-    ----------
-    levels : array of shape (levels,)
-        Three or more, positive.
-    values : array of shape (units, levels)
-    margin, parts
-        As in `better`; the margin is of the change over the whole range.
-    label : str
-        Of the contrast.
-    """
-    return better(trend(levels, values, label), margin, parts=parts)
-
-
 def chance(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
     """No better than chance: the attack less chance lies below the margin; as `better`."""
     contrast = _claimed(contrast, Claimed("below", margin), margin, parts)
@@ -138,21 +122,13 @@ def bound(excesses: Sequence[Contrast], margin: float) -> Outcome:
     return _open(worst, max(worst.difference, margin - worst.difference), 1)
 
 
-def order(neighbours: Sequence[Contrast]) -> Outcome:
-    """A rank order: supported where each paired difference of neighbours lies above 0.
-
-    Contradicted where one pair is reversed (Holm).
-    """
-    parts = count(neighbours)
-    return every([much_better(pair, 0.0, parts=parts) for pair in neighbours])
-
-
 def best(leads: Sequence[Contrast]) -> Outcome:
     """A is best: supported where A less each other lies above 0, contradicted where one is below.
 
     The level of a contradiction is Holm's.
     """
-    return order(leads)
+    parts = count(leads)
+    return every([much_better(lead, 0.0, parts=parts) for lead in leads])
 
 
 def exists(
@@ -174,13 +150,11 @@ def exists(
     """
     size, claimed = count(family), Claimed("above", threshold)
     family = [_claimed(contrast, claimed, 0.0, parts) for contrast in family]
+    level = 1 - 0.05 / size if candidate is None else 0.95
     if candidate is None:
-        top, level = (
-            max(family, key=lambda contrast: contrast.interval(1 - 0.05 / size)[0]),
-            1 - 0.05 / size,
-        )
+        top = max(family, key=lambda contrast: contrast.interval(level)[0])
     else:
-        top, level = _claimed(candidate, claimed, 0.0, parts), 0.95
+        top = _claimed(candidate, claimed, 0.0, parts)
     if top.interval(level)[0] > threshold:
         return Outcome(SUPPORTED, (), (top,), f"one of {size}", parts=parts)
     if all(contrast.interval(1 - 0.05 / parts)[1] < threshold for contrast in family):

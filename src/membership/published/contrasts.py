@@ -234,20 +234,3 @@ class Correlation(Contrast):
     def minus(self, constant: float, label: str = "") -> Self:
         """The same less an exact number."""
         return replace(super().minus(constant, label), offset=self.offset + constant)
-
-
-def trend(levels: Any, values: Any, label: str) -> Contrast:
-    """How much each unit's number grows over the range of levels, on a logarithmic scale.
-
-    The mean over units (values are (units, levels)) of the least-squares slope on log(level), times
-    the range of the logs.
-    """
-    at, values = as_float64("levels", levels, 1), as_float64("values", values, 2)
-    if np.unique(at).size < 3 or (at <= 0).any():
-        raise InputError(f"levels is {at.tolist()}; a trend needs three different ones, above 0")
-    if values.shape[1] != at.size:
-        raise InputError(f"values has shape {values.shape}; give (units, {at.size} levels)")
-    x = np.log(at)
-    centred = x - x.mean()
-    slope = values @ centred / (centred @ centred)
-    return Contrast.of_units(slope * np.ptp(x), label)

@@ -1,18 +1,16 @@
 """The numbers of saved runs as one table: a sweep's with their spread over seeds, or two runs'."""
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from membership import __version__, manifest, paths
+from membership import __version__, manifest, markup, paths
 from membership.errors import InputError
 from membership.exhibits import declared, load
 from membership.exhibits.numbers import with_interval
@@ -189,7 +187,7 @@ def page(first: Saved, second: Saved) -> str:
     ]
     shown = [part for part in parts if part["rows"] or any(part["pictures"])]
     return (
-        _templates()
+        markup.templates("membership.running", "membership.audit")
         .get_template("compare.html")
         .render(
             chapter=first.chapter,
@@ -237,19 +235,4 @@ def _picture(run: Saved, exhibit_id: str) -> str:
     file = run.folder / f"{exhibit_id}.svg"
     if not file.is_file():
         return ""
-    return "data:image/svg+xml;base64," + base64.b64encode(file.read_bytes()).decode()
-
-
-def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
-            [
-                jinja2.PackageLoader("membership.running"),
-                jinja2.PackageLoader("membership.audit"),
-            ]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return markup.embedded("svg+xml", file.read_bytes())

@@ -51,9 +51,9 @@ class Step:
         return not self.error and not self.apart > TOLERANCE
 
 
-def steps(chapter: str, profile: str, device: str = "cuda") -> Iterator[Step]:
-    """Gather each evidence of a chapter on the CPU and on another device."""
-    here, there = (_source(chapter, profile, place) for place in ("cpu", device))
+def steps(chapter: str, profile: str) -> Iterator[Step]:
+    """Gather each evidence of a chapter on the CPU and on the GPU."""
+    here, there = (_source(chapter, profile, place) for place in ("cpu", "cuda"))
     for name in here.gatherers():
         began = time.perf_counter()
         expected = evidence.load(here.gather(name))

@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -127,32 +128,35 @@ def run_notebook(
         paths.clear_parts(written.parent, written.name)
     paths.clear_cache()
     with run_folder(results_path(settings)) as folder:
-        _run(settings, absolute, mark, folder, place, quiet)
+        _run(_Order(settings, absolute, place, quiet), mark, folder)
     for old in _failure_files(place):
         old.unlink(missing_ok=True)
     return target
 
 
-def _run(
-    settings: ChapterSettings,
-    parameters: dict[str, Any],
-    mark: str,
-    folder: Path,
-    place: Place,
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True)
+class _Order:
+    """A run to be made: checked settings, the parameters they are from, and where it all goes."""
+
+    settings: ChapterSettings
+    parameters: dict[str, Any]
+    place: Place
+    quiet: bool
+
+
+def _run(order: _Order, mark: str, folder: Path) -> None:
     """Execute; then results, page and record take the place of the earlier ones."""
+    import nbformat
+
     from membership.running.engine import kernel_of
 
+    settings, place = order.settings, order.place
     started, clock, read = time.time(), time.monotonic(), data_digests(settings)
     os.environ.pop(provenance.ON_SITE, None)
     if place == place_of(settings, apart=False):
         os.environ[provenance.ON_SITE] = "1"
     with processes.supervised() as run, kernel_of(run) as kernel:
-        executed = [
-            _execute(page, settings, parameters, place, kernel, quiet)
-            for page in pages_of(settings.chapter)
-        ]
+        executed = [_execute(page, order, kernel) for page in pages_of(settings.chapter)]
     if data_digests(settings) != read:
         raise RunError(
             f"{settings.chapter} ({settings.profile}): a data file was replaced during the run, "
@@ -171,19 +175,13 @@ def _run(
     }
     files = put_in_place(folder, results_path(settings), described)
     for target, page in zip(place.pages, executed, strict=True):
-        paths.atomic_write(target, sealed(_as_json(page), stamp(settings, mark, files)))
+        whole = nbformat.writes(page)
+        paths.atomic_write(target, sealed(whole, stamp(settings, mark, files)))
     seconds = time.monotonic() - clock
     times.write(place.record, settings, executed, started, seconds)
 
 
-def _execute(
-    page: str,
-    settings: ChapterSettings,
-    parameters: dict[str, Any],
-    place: Place,
-    kernel: Any,
-    quiet: bool,
-) -> Any:
+def _execute(page: str, order: _Order, kernel: Any) -> Any:
     """Execute in the run's kernel; on failure keep what there is and say it in one line."""
     import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -191,12 +189,12 @@ def _execute(
 
     from membership.running.engine import SECONDS_OF_SILENCE, Progress
 
-    label = f"{page} ({settings.profile})"
-    progress = Progress(label, quiet)
+    label = f"{page} ({order.settings.profile})"
+    progress = Progress(label, order.quiet)
     output = kernel.run.folder / f"{page}.executed.ipynb"
     try:
-        _papermill(papermill, page, parameters, output, kernel, progress)
-        return _finished(output, page, parameters)
+        _papermill(papermill, page, order.parameters, output, kernel, progress)
+        return _finished(output, page, order.parameters)
     except PapermillExecutionError as error:
         reason = _last_line(error.evalue)
         if error.ename == InputError.__name__:
@@ -226,7 +224,7 @@ def _execute(
     except RuntimeError as error:
         reason = f"the kernel did not start or answer: {_last_line(str(error))}"
         details = str(error)
-    log = _keep_failure(settings, parameters, place, output, progress.section, details)
+    log = _keep_failure(order, output, progress.section, details)
     raise RunError(
         f"{label} failed in {progress.section!r}: {reason}; the log is {paths.shown(log)}"
     )
@@ -289,16 +287,10 @@ def _finished(output: Path, page: str, parameters: Mapping[str, Any]) -> Any:
     return notebook
 
 
-def _keep_failure(
-    settings: ChapterSettings,
-    parameters: dict[str, Any],
-    place: Place,
-    output: Path,
-    section: str,
-    details: str,
-) -> Path:
-    log, notebook = _failure_files(place)
-    header = f"chapter: {settings.chapter}\nsection: {section}\nparameters: {parameters}\n\n"
+def _keep_failure(order: _Order, output: Path, section: str, details: str) -> Path:
+    log, notebook = _failure_files(order.place)
+    chapter, parameters = order.settings.chapter, order.parameters
+    header = f"chapter: {chapter}\nsection: {section}\nparameters: {parameters}\n\n"
     messages = output.with_name(KERNEL_LOG)
     if messages.is_file():
         text = messages.read_text(encoding="utf-8", errors="replace")
@@ -321,17 +313,11 @@ def _with_absolute_paths(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("data_root", "results_dir"):
         if isinstance(anchored.get(name), str) and anchored[name]:
             anchored[name] = str(paths.own_path(anchored[name]).absolute())
-    return anchored | addresses.changed(anchored, _absolute)
 
+    def absolute(address: addresses.Address) -> addresses.Address:
+        return address._replace(place=str(paths.own_path(address.place).absolute()))
 
-def _absolute(address: addresses.Address) -> addresses.Address:
-    return address._replace(place=str(paths.own_path(address.place).absolute()))
-
-
-def _as_json(notebook: Any) -> str:
-    import nbformat
-
-    return nbformat.writes(notebook) + "\n"
+    return anchored | addresses.changed(anchored, absolute)
 
 
 def _is_of_memory(name: str, message: str) -> bool:

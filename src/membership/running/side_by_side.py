@@ -108,42 +108,31 @@ def run_jobs(
     After an interruption, a RunError, no job is left running. `go_on`: also after a failure.
     `within_memory`: a second job only where there is memory for it, see `_fits`.
     """
+    waiting, running, failed = list(jobs), [], []
+    threads = str(max(1, limits.cores() // max(1, min(at_once, len(jobs)))))
+    free = memory.available()
+
+    def may_start() -> bool:
+        is_due = waiting and len(running) < at_once and (go_on or not failed)
+        return bool(is_due) and (not within_memory or _fits(len(running), free))
+
     try:
         with processes.supervised() as run:
-            return _all(jobs, at_once, go_on, within_memory, on_end, run)
+            while running or (waiting and (go_on or not failed)):
+                while may_start():
+                    running.append(_start(waiting.pop(0), threads, run))
+                for ended in [started for started in running if started.process.poll() is not None]:
+                    running.remove(ended)
+                    run.release(ended.process.pid)
+                    ended.listener.join()
+                    failed += [ended] if ended.process.returncode else []
+                    on_end(ended)
+                time.sleep(PAUSE)
     except KeyboardInterrupt:
         raise RunError(
             "interrupted; the earlier pages are kept, and what was trained is in the cache: run it "
             "again to go on"
         ) from None
-
-
-def _all(
-    jobs: Sequence[Job],
-    at_once: int,
-    go_on: bool,
-    within_memory: bool,
-    on_end: Callable[[Running], None],
-    run: processes.Run,
-) -> list[Running]:
-    waiting, running, failed = list(jobs), [], []
-    threads = str(max(1, limits.cores() // max(1, min(at_once, len(jobs)))))
-    free = memory.available()
-    while running or (waiting and (go_on or not failed)):
-        while (
-            waiting
-            and len(running) < at_once
-            and (go_on or not failed)
-            and (not within_memory or _fits(len(running), free))
-        ):
-            running.append(_start(waiting.pop(0), threads, run))
-        for ended in [started for started in running if started.process.poll() is not None]:
-            running.remove(ended)
-            run.release(ended.process.pid)
-            ended.listener.join()
-            failed += [ended] if ended.process.returncode else []
-            on_end(ended)
-        time.sleep(PAUSE)
     return failed
 
 

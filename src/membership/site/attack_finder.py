@@ -36,6 +36,8 @@ COSTS = {
 BENCH = "comparison"
 """The chapter in which all attacks meet: its numbers come first."""
 _KEYS = ("dataset", "cells", "n")
+# A line each for the values of these.
+_GROUPS = {"dataset": "{}", "cells": "average of {}"}
 # By the metric's name: measure, factor to its unit (AUC in 0-1, rates in percent), digits, unit.
 _MEASURES = {
     "AUC": ("AUC", 1.0, ".3f", ""),
@@ -119,21 +121,19 @@ def _result(attack: Attack, run: Panel) -> Reached:
     rows = rows.assign(measure=[_measure(metric) for metric in rows["metric"]])
     rows = rows[rows["measure"] != ""]
     key = next((name for name in _KEYS if name in rows and rows[name].notna().all()), "")
-    name = _data_name(run)
-    if not key:
-        lines = [_line(name, rows)] if len(rows) else []
-    elif key == "dataset":
-        lines = [_line(dataset, part) for dataset, part in rows.groupby(key, sort=False)]
-    elif key == "cells":
+    if key in _GROUPS:
         groups = rows.groupby(key, sort=False)
-        lines = [_line(f"average of {cells}", part) for cells, part in groups]
+        lines = [_line(_GROUPS[key].format(value), part) for value, part in groups]
     else:
-        values = [
-            f"{value:,.6g}" if isinstance(value, float | int) else value for value in rows[key]
-        ]
-        span = f"{key} = {values[0]} to {values[-1]}" if len(rows) else ""
-        lines = [_line(f"{name}, {span}" if name else span, rows)] if len(rows) else []
+        words = [_data_name(run), _span(key, rows[key])] if key else [_data_name(run)]
+        lines = [_line(", ".join(filter(None, words)), rows)] if len(rows) else []
     return Reached(run.exhibit, models, tuple(lines))
+
+
+def _span(key: str, values: pd.Series) -> str:
+    """From the first to the last value of a key."""
+    texts = [f"{value:,.6g}" if isinstance(value, float | int) else value for value in values]
+    return f"{key} = {texts[0]} to {texts[-1]}" if texts else ""
 
 
 def _attack_rows(attack: Attack, table: pd.DataFrame) -> pd.DataFrame:

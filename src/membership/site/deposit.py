@@ -5,6 +5,7 @@ import shlex
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 import yaml
@@ -21,38 +22,12 @@ from membership.settings import INCIDENTAL
 
 CODECHECK = "https://codecheck.org.uk/spec/config/1.0/"
 CRATE = "https://w3id.org/ro/crate/1.2"
-_LICENCES = {
-    "https://spdx.org/licenses/MIT": ("MIT License", "the code"),
-    "https://spdx.org/licenses/CC-BY-4.0": ("CC BY 4.0", "the book's text, figures and tables"),
-}
-_FORMATS = {
-    ".csv": "text/csv",
-    ".svg": "image/svg+xml",
-    ".pdf": "application/pdf",
-    ".json": "application/json",
-    ".html": "text/html",
-    SUFFIX: "application/octet-stream",
-}
+_TEXT = (resources.files("membership.site") / "deposit.toml").read_text(encoding="utf-8")
+_WORDS = tomllib.loads(_TEXT)
 # What the command `membership` starts.
 _PROGRAM = "src/membership/__main__.py"
 _PYTHON = "https://www.python.org/"
 _SCRIPT = {"@type": ["File", "SoftwareSourceCode"], "programmingLanguage": {"@id": _PYTHON}}
-_FOLDERS = {
-    "site/": "The book as a website: open site/index.html, no network is needed",
-    "src/membership/": "The package: attacks, bounds, exhibits and the book",
-    "notebooks/": "The chapters as text notebooks",
-    "tests/": "The tests",
-}
-_FILES = {
-    "CITATION.cff": "How to cite the companion",
-    "LICENSE": "The licences of code and text",
-    "README.md": "What this is, and how to run it",
-    "SHA256SUMS": "The SHA-256 of every other file: sha256sum --check SHA256SUMS",
-    "codecheck.yml": "Every exhibit's files and the command that makes them",
-    "requirements.lock": "The environment at exact versions",
-    "site/index.html": "The first page of the book",
-    _PROGRAM: "The command `membership`, which makes every exhibit",
-}
 
 
 @dataclass(frozen=True)
@@ -157,11 +132,12 @@ def crate(
     commit : str
         The commit that the archive is made of.
     """
-    files = {name: words for name, words in _FILES.items() if name in {*described, "SHA256SUMS"}}
+    there = {*described, "SHA256SUMS"}
+    files = {name: words for name, words in _WORDS["files"].items() if name in there}
     for entry in exhibits:
         files |= dict.fromkeys(entry.evidence, "Evidence: what was observed of trained models")
         files |= dict.fromkeys(entry.files, entry.words)
-    folders = _FOLDERS | {
+    folders = _WORDS["folders"] | {
         f"results/paper/{chapter}/": f"The paper-size run beside {subject.short}"
         for chapter, subject in published.subjects.items()
     }
@@ -253,7 +229,7 @@ def _file(name: str, words: str, described: dict[str, Any]) -> dict[str, Any]:
         "@type": "File",
         "name": name.rpartition("/")[2],
         "description": words,
-        "encodingFormat": _FORMATS.get(suffix, "text/plain"),
+        "encodingFormat": _WORDS["formats"].get(suffix, "text/plain"),
         **(_SCRIPT if name == _PROGRAM else {}),
         **described,
     }
@@ -275,7 +251,7 @@ def _papers() -> list[dict[str, Any]]:
 def _licences() -> list[dict[str, Any]]:
     return [
         {"@id": url, "@type": "CreativeWork", "name": words, "description": f"For {scope}"}
-        for url, (words, scope) in _LICENCES.items()
+        for url, (words, scope) in _WORDS["licences"].items()
     ]
 
 

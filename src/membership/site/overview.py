@@ -15,8 +15,8 @@ from membership.exhibits import claims, declared
 from membership.exhibits.chapter import claims_of
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
-from membership.exhibits.panels import PLURALS, WORDS, Panel, panels
-from membership.exhibits.quantities import printed_text
+from membership.exhibits.panels import WORDS, Panel, counted, in_words, panels
+from membership.exhibits.quantities import Quantity, printed_text
 from membership.exhibits.source import Committed
 from membership.exhibits.standing import NOT_RUN, recipe, standing
 from membership.running.chapter_files import settings_class, title
@@ -33,29 +33,13 @@ CLOSED_FORM = "gmip-tab-5"
 
 
 @dataclass(frozen=True)
-class Number:
-    """One printed number and what the committed run set beside it; NaN where there is nothing."""
-
-    what: str
-    metric: str
-    published: str
-    regenerated: float = math.nan
-    text: str = ""
-    low: float = math.nan
-    high: float = math.nan
-    interval: str = ""
-    verdict: str = NOT_RUN
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class Entry:
     """One exhibit: how near its run is to the paper's, and its printed numbers."""
 
     exhibit: Exhibit
     run: Panel | None
     standing: tuple[str, ...]
-    numbers: list[Number]
+    numbers: list[Quantity]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -65,8 +49,9 @@ class Entry:
     @property
     def summary(self) -> str:
         """The counts in words, or why there are none."""
-        words = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in self.counts.items())
-        return words or ("not in the paper" if self.exhibit.kind == "control" else "no numbers")
+        return in_words(self.counts) or (
+            "not in the paper" if self.exhibit.kind == "control" else "no numbers"
+        )
 
     @property
     def nearness(self) -> str:
@@ -93,7 +78,7 @@ class Part:
     chapter: str
     entries: list[Entry]
     claims: list[claims.Row]
-    elsewhere: list[Number]
+    elsewhere: list[Quantity]
 
     @property
     def title(self) -> str:
@@ -116,7 +101,7 @@ class Part:
         return {entry.exhibit.id: entry.link for entry in self.entries}
 
     @property
-    def numbers(self) -> list[Number]:
+    def numbers(self) -> list[Quantity]:
         """All of them."""
         return [number for entry in self.entries for number in entry.numbers] + self.elsewhere
 
@@ -157,7 +142,7 @@ def part(chapter: str) -> Part:
             exhibit,
             runs[exhibit.id],
             standing(exhibit, runs[exhibit.id]),
-            _numbers(runs[exhibit.id]) + not_run.pop(exhibit.id, []),
+            _judged(runs[exhibit.id]) + not_run.pop(exhibit.id, []),
         )
         for exhibit in exhibits
     ]
@@ -187,11 +172,6 @@ def compared() -> tuple[dict[str, int], dict[str, int]]:
     counts, formula = totals()[0], counted(verdicts, COMPARED)
     measured = {word: counts.get(word, 0) - formula.get(word, 0) for word in COMPARED}
     return measured, formula
-
-
-def counted(verdicts: list[str], words: tuple[str, ...]) -> dict[str, int]:
-    """How often each word occurs that does, in the order given."""
-    return {word: verdicts.count(word) for word in words if word in verdicts}
 
 
 def rows(of_chapters: tuple[Part, ...]) -> Iterator[dict[str, Any]]:
@@ -245,49 +225,35 @@ def _beside(runs: dict[str, Panel | None]) -> set[str]:
     return {place for table in tables for place in table["printed_at"]}
 
 
-def _numbers(run: Panel | None) -> list[Number]:
-    if run is None or run.judged is None:
-        return []
-    return [
-        Number(
-            what=", ".join(number.keys.values()),
-            metric=number.metric,
-            published=number.published_text,
-            regenerated=number.value,
-            text=number.text,
-            low=number.low,
-            high=number.high,
-            interval=number.interval,
-            verdict=number.verdict,
-            reason=number.reason,
-        )
-        for number in run.numbers
-        if number.verdict
-    ]
+def _judged(run: Panel | None) -> list[Quantity]:
+    return [number for number in run.numbers if number.verdict] if run and run.exhibit.judge else []
 
 
-def _numbers_not_run(rows: Any) -> list[Number]:
+def _numbers_not_run(rows: Any) -> list[Quantity]:
+    """Printed numbers beside which no run stands."""
     return [
-        Number(
-            row.what,
+        Quantity(
+            {"what": row.what},
             published.metric_words(row.metric),
-            printed_text(row.value, row.decimals),
+            *(math.nan, math.nan, math.nan, row.value),
+            published_text=printed_text(row.value, row.decimals),
+            verdict=NOT_RUN,
         )
         for row in rows.itertuples()
     ]
 
 
-def _of_number(chapter: Part, entry: Entry | None, number: Number) -> dict[str, Any]:
+def _of_number(chapter: Part, entry: Entry | None, number: Quantity) -> dict[str, Any]:
     return _row(
         chapter,
         kind="number",
         id=entry.exhibit.id if entry else "",
         label=entry.exhibit.label if entry else "in the text",
-        what=number.what,
+        what=", ".join(number.keys.values()),
         metric=number.metric,
         standing="" if number.verdict != NOT_RUN else NOT_RUN,
-        published=number.published,
-        regenerated=_exact(number.regenerated),
+        published=number.published_text,
+        regenerated=_exact(number.value),
         low=_exact(number.low),
         high=_exact(number.high),
         verdict=number.verdict,
@@ -298,6 +264,7 @@ def _of_number(chapter: Part, entry: Entry | None, number: Number) -> dict[str, 
 
 def _of_claim(chapter: Part, row: claims.Row) -> dict[str, Any]:
     number = next(iter(row.outcome.numbers), None)
+    formerly = f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
     low, high = number.interval() if number else (math.nan, math.nan)
     return _row(
         chapter,
@@ -312,13 +279,9 @@ def _of_claim(chapter: Part, row: claims.Row) -> dict[str, Any]:
         low=_exact(low),
         high=_exact(high),
         verdict=row.outcome.mark,
-        reason=row.outcome.reason + _formerly(row),
+        reason=row.outcome.reason + formerly,
         link=f"book/{chapter.link(row.claim.id)}",
     )
-
-
-def _formerly(row: claims.Row) -> str:
-    return f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
 
 
 def _row(chapter: Part, **fields: Any) -> dict[str, Any]:

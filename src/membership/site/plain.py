@@ -18,7 +18,7 @@ from pybtex.database import parse_string
 from membership import paths, published
 from membership.exhibits import claims, listing
 from membership.exhibits.homes import page_of, pages_of
-from membership.exhibits.panels import PLURALS
+from membership.exhibits.panels import in_words
 from membership.running.chapter_files import chapters, headings_in, source_path
 from membership.site import overview, substitutions
 
@@ -112,10 +112,7 @@ def _tally(chapter: str) -> str:
     (part,) = (part for part in overview.parts() if part.chapter == chapter)
     groups = (("claims", claims.counts(part.claims, "paper")), ("numbers", part.counts))
     return "; ".join(
-        f"of {sum(counts.values())} {name} "
-        + ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in counts.items())
-        for name, counts in groups
-        if counts
+        f"of {sum(counts.values())} {name} {in_words(counts)}" for name, counts in groups if counts
     )
 
 

@@ -38,12 +38,12 @@ from membership import privacy, published
 from membership.attacks import KNOWLEDGE, Attack, registry
 from membership.errors import InputError
 from membership.exhibits import files, lookup, numbers
-from membership.exhibits.cards import templates
+from membership.exhibits.cards import macro, rendered
 from membership.exhibits.claims import Row
 from membership.exhibits.declaration import declared
 from membership.exhibits.homes import page_of
 from membership.exhibits.listing import find
-from membership.exhibits.panels import PLURALS, Panel
+from membership.exhibits.panels import Panel, in_words
 from membership.exhibits.standing import WORDS as STANDINGS
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
@@ -182,25 +182,21 @@ def verdicts(context: Any, part: str) -> str:
     parts = overview.parts()
     numbers, claims, findings = overview.totals()
     standings = {word for chapter in parts for entry in chapter.entries for word in entry.standing}
+    listed = [word for word in STANDINGS if word in standings]
+    results = {word: claims.get(word, 0) + findings.get(word, 0) for word in MARKS}
     return raw(
-        templates()
-        .get_template("verdicts.html")
-        .render(
+        rendered(
+            "verdicts.html",
             part=part,
             parts=parts,
             base=base(context),
             numbers=numbers,
             claims=claims,
             findings=findings,
-            plurals=PLURALS,
             papers=[(chapter.chapter, chapter.paper) for chapter in parts],
-            runs=[(word, word) for word in STANDINGS if word in standings],
-            standings=[(word, STANDINGS[word]) for word in STANDINGS if word in standings],
-            results={
-                word: claims.get(word, 0) + findings.get(word, 0)
-                for word in MARKS
-                if word in {*claims, *findings}
-            },
+            runs=[(word, word) for word in listed],
+            standings=[(word, STANDINGS[word]) for word in listed],
+            results={word: n for word, n in results.items() if n},
             order={word: i for i, word in enumerate(MARKS)},
         )
     )
@@ -211,12 +207,12 @@ def score(context: Any) -> str:
     """How many printed numbers could be compared, and what came of them, in a sentence."""
     measured, formula = overview.compared()
     total = sum(overview.totals()[0].values())
-    outcomes = ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in measured.items())
     return (
         f'<a href="{base(context)}verdicts.html">Of {total} printed numbers</a> '
         f"{sum(measured.values()) + sum(formula.values())} could be compared. "
         f"{sum(formula.values())} of these are one table of a formula, of which "
-        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: {outcomes}."
+        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: "
+        f"{in_words(measured)}."
     )
 
 
@@ -235,9 +231,8 @@ def bars(start: float, *numbers: tuple[str, str]) -> str:
 def claim(context: Any, claim_id: str, form: str = "") -> str:
     """What came of a claim, as a link; ``claim(id, "said")``: its words before."""
     part, row = claimed(claim_id)
-    macros = templates().get_template("claimed.html").make_module({})
-    html = macros.claimed(row, base(context) + part.link(claim_id), form == "said")
-    return " ".join(str(html).split())
+    address = base(context) + part.link(claim_id)
+    return " ".join(macro("claimed.html", "claimed", row, address, form == "said").split())
 
 
 @jinja2.pass_context
@@ -251,9 +246,8 @@ def cases(context: Any) -> str:
         if word in knowledge and word != "reference models"
     }
     return raw(
-        templates()
-        .get_template("cases.html")
-        .render(
+        rendered(
+            "cases.html",
             cases=attack_cases,
             page_of=page_of,
             base=base(context),
@@ -269,8 +263,7 @@ def cases(context: Any) -> str:
 def tally(context: Any, chapter: str) -> str:
     """A chapter's claims and numbers as marks."""
     by_chapter = {part.chapter: part for part in overview.parts()}
-    macros = templates().get_template("claimed.html").make_module({})
-    return " ".join(str(macros.marks(by_chapter[chapter], base(context))).split())
+    return " ".join(macro("claimed.html", "marks", by_chapter[chapter], base(context)).split())
 
 
 def raw(html: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from membership.arrays import one_of
 from membership.errors import InputError
 
 REACH = {"flip-and-shift": 1, "flip-and-crop": 4}
@@ -109,15 +110,13 @@ class TrainingConfig:
             ("momentum", 0 <= self.momentum < 1, "in [0, 1)"),
             ("weight_decay", 0 <= self.weight_decay < math.inf, "zero or positive"),
             ("gamma", 0 < self.gamma <= 1, "in (0, 1]"),
-            ("schedule", self.schedule in SCHEDULES, _one_of(SCHEDULES)),
-            ("optimiser", self.optimiser in OPTIMISERS, _one_of(OPTIMISERS)),
-            ("loss", self.loss in LOSSES, _one_of(LOSSES)),
-            ("augmentation", self.augmentation in AUGMENTATIONS, _one_of(AUGMENTATIONS)),
-            ("precision", self.precision in PRECISIONS, _one_of(PRECISIONS)),
         ]
-        for name, good, accepted in checks:
-            if not good:
-                raise InputError(f"{name} = {getattr(self, name)!r}: it must be {accepted}")
+        check_fields(self, checks)
+        one_of("schedule", self.schedule, SCHEDULES)
+        one_of("optimiser", self.optimiser, OPTIMISERS)
+        one_of("loss", self.loss, LOSSES)
+        one_of("augmentation", self.augmentation, AUGMENTATIONS)
+        one_of("precision", self.precision, PRECISIONS)
 
     def learning_rate_at(self, epoch: int) -> float:
         """The learning rate of an epoch.
@@ -178,5 +177,8 @@ class TrainingConfig:
         )
 
 
-def _one_of(names: tuple[str, ...]) -> str:
-    return f"one of {', '.join(names)}"
+def check_fields(config: object, checks: list[tuple[str, bool, str]]) -> None:
+    """Raise an InputError that names the first field that is not good, and what it must be."""
+    for name, good, accepted in checks:
+        if not good:
+            raise InputError(f"{name} = {getattr(config, name)!r}: it must be {accepted}")

@@ -12,8 +12,9 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from membership.arrays import FloatArray, as_float64
+from membership.arrays import FloatArray, as_float64, one_of
 from membership.errors import InputError
+from membership.training.config import check_fields
 from membership.training.ensemble import device_of
 
 OPTIMISERS = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}
@@ -61,12 +62,10 @@ class PrivateConfig:
             ("batch_size", self.batch_size >= 1, "at least 1"),
             ("learning_rate", 0 < self.learning_rate < np.inf, "a positive number"),
             ("clip", self.clip > 0, "a norm above 0"),
-            ("optimiser", self.optimiser in OPTIMISERS, f"one of {', '.join(OPTIMISERS)}"),
-            ("noise", self.noise in NOISES, f"one of {', '.join(NOISES)}"),
         ]
-        for name, good, accepted in checks:
-            if not good:
-                raise InputError(f"{name} = {getattr(self, name)!r}: it must be {accepted}")
+        check_fields(self, checks)
+        one_of("optimiser", self.optimiser, OPTIMISERS)
+        one_of("noise", self.noise, NOISES)
 
 
 def with_constant(features: Any) -> torch.Tensor:

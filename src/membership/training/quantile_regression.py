@@ -13,7 +13,7 @@ import torch
 from scipy.stats import norm
 from torch import nn
 
-from membership.arrays import FloatArray, as_float64, deviation, one_of, whole
+from membership.arrays import FloatArray, as_float64, check_rate, deviation, one_of, whole
 from membership.errors import InputError
 
 Predict = Callable[[FloatArray], FloatArray]
@@ -55,8 +55,9 @@ class ConditionalNormal:
 
     def threshold(self, x: Any, fpr: float) -> FloatArray:
         """Return the score above which a share `fpr` of non-members like each record lies."""
+        check_rate(fpr)
         mean, sigma = self.predict(_features(x, self.n_features))
-        return mean + sigma * norm.isf(_rate(fpr))
+        return mean + sigma * norm.isf(fpr)
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,9 @@ class ConditionalQuantiles:
 
     def threshold(self, x: Any, fpr: float) -> FloatArray:
         """Return the score above which a share `fpr` of non-members like each record lies."""
+        check_rate(fpr)
         quantile = self.predict(_features(x, self.n_features))
-        evidence = np.full(len(quantile), -np.log(_rate(fpr)))
+        evidence = np.full(len(quantile), -np.log(fpr))
         return _line(evidence, np.broadcast_to(self._evidence, quantile.shape), quantile)
 
     @property
@@ -121,12 +123,6 @@ def _features(x: Any, n_features: int) -> FloatArray:
     if x.shape[1] != n_features:
         raise InputError(f"x has {x.shape[1]} features; give {n_features}, as the fit had")
     return x
-
-
-def _rate(fpr: float) -> float:
-    if not 0.0 < fpr < 1.0:
-        raise InputError(f"fpr is {fpr}; give a rate between 0 and 1, both excluded")
-    return fpr
 
 
 def fit_qmia(
