@@ -2,8 +2,6 @@
 
 import os
 import resource
-import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
@@ -135,18 +133,6 @@ def test_help_names_the_commands_and_the_exit_codes(project):
     shown = project.run("--help").stdout
     commands = ("run", "list", "data", "build", "clean")
     assert all(command in shown for command in (*commands, "Exit codes"))
-
-
-def test_the_command_imports_nothing_that_takes_long():
-    """Help and refusals come at once: what computes is imported by what computes."""
-    code = "import sys, membership.cli; print(*sys.modules, sep='\\n')"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.split(".")[0] for name in done.stdout.split()}
-    slow = {"jax", "joblib", "matplotlib", "nbclient", "nbformat", "numpy", "pandas", "papermill"}
-    slow |= {"rich", "safetensors", "scipy", "sklearn", "torch", "tqdm", "xarray"}
-    assert not loaded & slow
-    # Three hundred today, half of them the standard library's.
-    assert len(done.stdout.split()) < 400
 
 
 @pytest.mark.parametrize("name", ["{folder}", "../..", ".", "src", "../paper/gmip"])

@@ -353,22 +353,6 @@ def test_the_real_command_refuses_in_under_three_seconds(tmp_path, words):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_refusing_needs_none_of_the_libraries_that_take_seconds_to_import():
-    heavy = ("torch", "scipy", "pandas", "matplotlib", "sklearn", "jax", "papermill", "jupytext")
-    script = (
-        "import sys\n"
-        "from membership import running\n"
-        "import membership.cli\n"
-        f"for chapter in {CHAPTERS}:\n"
-        "    running.check(chapter, {'profile': 'tiny'})\n"
-        f"print([name for name in {heavy} if name in sys.modules])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
 def test_there_are_at_least_two_hundred_cases():
     made = len(PARAMETERS) + len(VALUES) + len(SIZED) + len(COMMON) + len(CALCULATED)
     made += 2 * len(bad_files.ANY) + len(UNFIT) + len(COMMANDS) + 4 * len(ODD) + len(REAL)
