@@ -32,15 +32,16 @@ FIRST = "tests/rendered/test_chapter.py"
 READERS = "tests/rendered/"
 EVERY_PAGE = "tests/rendered/test_pages.py"
 
+# Tests of pages that are read to their ends: once for all of them.
+READ = ("pages", "figures", "length", "weight")
+
 # Tests of what the site lists: each needs every claim's outcome.
 SITE_TABLES = ("attack_finder", "overview", "search", "substitutions")
 
 # Files that share what takes long to make: pages read to their ends; every claim's outcome.
 SHARING = (
-    ("tests/rendered/test_length.py", "tests/rendered/test_weight.py"),
-    tuple(
-        f"tests/site/test_{n}.py" for n in ("attack_finder", "overview", "search", "substitutions")
-    ),
+    tuple(f"tests/rendered/test_{one}.py" for one in READ),
+    tuple(f"tests/site/test_{one}.py" for one in SITE_TABLES),
 )
 
 # What takes minutes in one file or folder: begun late, it would have one process end alone.
