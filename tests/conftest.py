@@ -32,8 +32,17 @@ FIRST = "tests/rendered/test_chapter.py"
 READERS = "tests/rendered/"
 EVERY_PAGE = "tests/rendered/test_pages.py"
 
-# Files that read the same pages, to their ends.
-READ = ("tests/rendered/test_length.py", "tests/rendered/test_weight.py")
+# Tests of pages that are read to their ends: once for all of them.
+READ = ("pages", "figures", "length", "weight")
+
+# Tests of what the site lists: each needs every claim's outcome.
+SITE_TABLES = ("attack_finder", "overview", "search", "substitutions")
+
+# Files that share what takes long to make: pages read to their ends; every claim's outcome.
+SHARING = (
+    tuple(f"tests/rendered/test_{one}.py" for one in READ),
+    tuple(f"tests/site/test_{one}.py" for one in SITE_TABLES),
+)
 
 # What takes minutes in one file or folder: begun late, it would have one process end alone.
 LONG = ("tests/cli", "tests/faults", "tests/running", "tests/site", "tests/training")
@@ -41,10 +50,9 @@ LONG = ("tests/cli", "tests/faults", "tests/running", "tests/site", "tests/train
 
 def together(place: str) -> str:
     """The tests that one process runs: a file's, or a folder's where the folder shares much."""
-    if place in READ:
-        return READ[0]
     folder = place.rpartition("/")[0]
-    return folder if folder.startswith(TOGETHER) else place
+    shared = next((files[0] for files in SHARING if place in files), place)
+    return folder if folder.startswith(TOGETHER) else shared
 
 
 # Without xdist there is no such hook.

@@ -1,6 +1,4 @@
 import re
-import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
@@ -87,9 +85,3 @@ def test_a_missing_size_is_named():
     result = CliRunner().invoke(calculate, ["gmip", "-n", "400", "-N", "48000"])
     assert result.exit_code == 2
     assert "--epochs" in result.output
-
-
-def test_importing_it_imports_no_scipy():
-    code = "import sys, membership.cli.calculator; print('scipy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

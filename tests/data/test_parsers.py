@@ -125,23 +125,24 @@ def lines(x, labels, quote=""):
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
-@pytest.mark.parametrize("member", ["bangkok", "./bangkok", "location/bangkok"])
-def test_location30(tmp_path, write_tar, rows, quote, member):
+@pytest.mark.parametrize(
+    ("parser", "member"),
+    [
+        (parsers.location30, "bangkok"),
+        (parsers.location30, "./bangkok"),
+        (parsers.location30, "location/bangkok"),
+        (parsers.purchase100, "dataset_purchase"),
+    ],
+)
+def test_location30_and_purchase100(tmp_path, write_tar, rows, quote, parser, member):
     x, labels = rows
-    write_tar(tmp_path / "dataset_location.tgz", {member: lines(x, labels, quote)})
-    prepared = parsers.location30(tmp_path)
+    archive = f"dataset_{parser.__name__.rstrip('0123456789')}.tgz"
+    write_tar(tmp_path / archive, {member: lines(x, labels, quote)})
+    prepared = parser(tmp_path)
     np.testing.assert_array_equal(prepared.x, x)
     np.testing.assert_array_equal(prepared.y, labels - 1)
     assert prepared.x.dtype == np.uint8
     assert prepared.train is None
-
-
-def test_purchase100(tmp_path, write_tar, rows):
-    x, labels = rows
-    write_tar(tmp_path / "dataset_purchase.tgz", {"dataset_purchase": lines(x, labels)})
-    prepared = parsers.purchase100(tmp_path)
-    np.testing.assert_array_equal(prepared.x, x)
-    np.testing.assert_array_equal(prepared.y, labels - 1)
 
 
 def test_texas100(tmp_path, write_tar, rows):

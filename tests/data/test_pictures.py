@@ -1,8 +1,5 @@
 """Folders of images: their order, labels, digest, decoding, and every way they can be unusable."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -114,12 +111,3 @@ def test_a_class_without_images_is_named(folder):
     (folder / "n03").mkdir()
     with pytest.raises(InputError, match="n03: no image; expected files ending in"):
         list_images(folder)
-
-
-def test_listing_needs_neither_torch_nor_the_decoders():
-    code = (
-        "import sys, membership.data.pictures\n"
-        "print([m for m in ('torch', 'PIL', 'matplotlib') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -60,33 +60,11 @@ def test_other_inputs_names_functions_and_libraries_are_gathered_again(tmp_path,
     assert len(CALLS) == 6
 
 
-def test_exchanged_files_of_the_cache_are_gathered_again(tmp_path, cache):
-    one = evidence.gathered("one", functools.partial(observe, 1), {}, tmp_path)
-    evidence.gathered("two", functools.partial(observe, 2), {}, tmp_path)
-    first, second = sorted((cache / "evidence").iterdir())
-    content = first.read_bytes()
-    first.write_bytes(second.read_bytes())
-    second.write_bytes(content)
-    with pytest.warns(UserWarning, match="is not the evidence that its name says"):
-        again = evidence.gathered("one", functools.partial(observe, 1), {}, tmp_path)
-    assert again.identical(one)
-    assert len(CALLS) == 3
-
-
 def test_of_a_file_the_content_counts_and_not_the_path(tmp_path):
     for name, content in (("a", b"1"), ("b", b"1"), ("c", b"2")):
         (tmp_path / name).write_bytes(content)
         found = evidence.gathered("own", observe, {"dataset": str(tmp_path / name)}, tmp_path)
         assert str(tmp_path) not in str(found.attrs)
-    assert len(CALLS) == 2
-
-
-def test_a_damaged_file_in_the_cache_is_gathered_again(tmp_path, cache):
-    evidence.gathered("digits", observe, {}, tmp_path)
-    (kept,) = (cache / "evidence").glob("*.evidence")
-    kept.write_bytes(kept.read_bytes()[:-9])
-    with pytest.warns(UserWarning, match="gathered again"):
-        evidence.gathered("digits", observe, {}, tmp_path)
     assert len(CALLS) == 2
 
 

@@ -1,9 +1,6 @@
-import subprocess
-import sys
-
 import pytest
 
-from membership import exhibits, paths, published
+from membership import exhibits, paths
 from membership.errors import InputError
 from membership.exhibits import listing
 from membership.exhibits.homes import chapter_of, pages_of
@@ -51,15 +48,3 @@ def test_a_retired_id_answers_with_what_took_its_place(gone, heir):
     _, anchor, text = text.partition(f"\n({gone})=\n")
     assert anchor
     assert heir in text.partition("\n\n")[0]
-
-
-@pytest.mark.slow
-def test_what_is_only_listed_does_not_wait_for_torch():
-    code = (
-        "import sys; from membership.exhibits import declared\n"
-        f"for chapter in {list(published.subjects)}:\n"
-        "    assert declared(chapter)\n"
-        "    assert 'torch' not in sys.modules, chapter\n"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (found.returncode, found.stderr) == (0, "")

@@ -94,6 +94,7 @@ def test_the_command_is_stopped_while_it_trains(project, traces, name):
     pids = send(name, process.pid, traces)
     told = last_line(process)
     assert told == "killed" or "demo (quick) interrupted in 'The work'" in told
+    assert not project.executed.exists()
     nothing_left(traces, pids)
     if name in MADE_AGAIN:
         equals(project)

@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from importlib.resources import files
 
 import pandas as pd
@@ -76,16 +74,6 @@ def test_an_unknown_table_is_named_beside_the_known_ones():
 )
 def test_metrics_are_spelt_out(metric, words):
     assert published.metric_words(metric) == words
-
-
-@pytest.mark.slow
-def test_the_import_is_light():
-    code = (
-        "import sys, membership.published, membership.exhibits;"
-        "print([name for name in ('torch', 'matplotlib', 'jax') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_chapter_s_tables_are_not_those_of_one_whose_name_begins_the_same():

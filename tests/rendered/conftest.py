@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from membership import paths
 from tests import chromium
-from tests.rendered.reading import PATIENCE, Reading, read
+from tests.rendered.reading import PATIENCE, Kept, Reading, read
 
 CHROMIUM_ARGS = (
     "--no-sandbox",
@@ -127,14 +127,23 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def reading(browser: Browser, address: str) -> Callable[[str, int], Reading]:
+def kept() -> Kept:
+    """What was found where every page was visited before: nothing is read again."""
+    return Kept()
+
+
+@pytest.fixture(scope="session")
+def reading(browser: Browser, address: str, kept: Kept) -> Callable[[str, int], Reading]:
     """A function that reads a page of the site at a width, once for all tests that ask."""
     page = browser.new_page()
     page.set_default_timeout(PATIENCE)
-    store = page.context.new_cdp_session(page)
-    store.send("Network.enable")
-    store.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    return functools.cache(lambda name, width: read(page, f"{address}/{name}", width))
+
+    def reading(name: str, width: int) -> Reading:
+        if (name, width) not in kept.readings:
+            kept.readings[name, width] = read(page, f"{address}/{name}", width)
+        return kept.readings[name, width]
+
+    return reading
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,23 @@
 """A page read once, to its end: what the browser asked for, and how tall its parts are then."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from playwright.sync_api import Page, Request
 
+from membership import running
+from membership.exhibits.homes import pages_of
+
 PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
 # A common laptop, and a phone.
 HEIGHTS = {1366: 768, 390: 844}
 WIDE, PHONE = HEIGHTS
+CHAPTERS = [f"book/chapters/{page}.html" for name in running.chapters() for page in pages_of(name)]
+# What tests ask of at both widths.
+READ_TO_THEIR_ENDS = (*CHAPTERS, "book/verdicts.html", "book/audit.html", "book/game.html")
 READ = """async () => {
     for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
         scrollTo(0, y);
@@ -74,8 +82,26 @@ class Reading:
         return {path: (site / path).stat().st_size for path in paths}
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What the visit of every page has found on its way: of a page at a width, and its figures."""
+
+    readings: dict[tuple[str, int], Reading] = field(default_factory=dict)
+    figures: dict[str, list[dict]] = field(default_factory=dict)
+
+
+@contextmanager
+def without_store(page: Page) -> Iterator[None]:
+    """Have the browser ask for every file, as it does of a site that it has not seen."""
+    store = page.context.new_cdp_session(page)
+    store.send("Network.enable")
+    store.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    yield
+    store.detach()
+
+
 def read(page: Page, address: str, width: int) -> Reading:
-    """Open a page with nothing in the browser's store, which is off, and read on to its end."""
+    """Open a page with the browser's store off, read on to its end, and go back to its top."""
     page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
     asked: list[str] = []
 
@@ -83,13 +109,14 @@ def read(page: Page, address: str, width: int) -> Reading:
         asked.append(request.url)
 
     page.on("request", ask)
-    page.goto(address, wait_until="networkidle")
-    page.evaluate(READ)
-    page.wait_for_load_state("networkidle")
+    with without_store(page):
+        page.goto(address, wait_until="networkidle")
+        page.evaluate(READ)
+        page.wait_for_load_state("networkidle")
     before, shown = list(asked), page.evaluate(SHOWN)
     page.evaluate(LOADED)
     page.evaluate(SETTLED)
     found = Reading(before, shown, page.evaluate(MEASURED))
     page.remove_listener("request", ask)
-    page.goto("about:blank")
+    page.evaluate("() => scrollTo(0, 0)")
     return found

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 import pytest
 from playwright.sync_api import Page
 
-from membership import running
-from membership.exhibits.homes import pages_of
+from tests.rendered.reading import CHAPTERS, Kept
 
 SMALLEST = 8  # pixels on the screen
 PHONE = {"width": 390, "height": 844}
-# Folds without a figure stay closed.
-UNFOLD = "folds => folds.forEach((fold) => { fold.open = true })"
+# Folds without a figure are closed.
+UNFOLD = """() => {
+    for (const fold of document.querySelectorAll("details"))
+        fold.open = fold.querySelector(".exhibit-picture img") !== null;
+}"""
 # A page sees no text in a picture: its drawing is put in its place, as wide as it is shown. The
 # rest of the page, which may be tens of thousands of cells, is not laid out again for each.
 MEASURE = """async (images) => {
@@ -72,18 +74,20 @@ class Figures:
 def measured(page: Page) -> list[dict]:
     """Every figure of a page, of all its runs and in all its folds."""
     page.add_style_tag(content=".exhibit-run[hidden] { display: block !important }")
-    page.locator("details:has(.exhibit-picture img)").evaluate_all(UNFOLD)
+    page.evaluate(UNFOLD)
     return page.locator(".exhibit-picture img").evaluate_all(MEASURE)
 
 
 @pytest.fixture(scope="module")
-def figures(browser, address: str) -> Figures:
+def figures(browser, address: str, kept: Kept) -> Figures:
     """Measure the figures of all chapters once."""
     found = Figures()
     page = browser.new_page(viewport=PHONE)
-    for name in (name for chapter in running.chapters() for name in pages_of(chapter)):
-        page.goto(f"{address}/book/chapters/{name}.html", wait_until="domcontentloaded")
-        for one in measured(page):
+    for name in CHAPTERS:
+        if name not in kept.figures:
+            page.goto(f"{address}/{name}", wait_until="domcontentloaded")
+            kept.figures[name] = measured(page)
+        for one in kept.figures[name]:
             found.smallest[one["name"]] = one["smallest"]
             found.cut |= {one["name"]: one["cut"]} if one["cut"] else {}
             found.collisions |= {one["name"]: one["collisions"]} if one["collisions"] else {}

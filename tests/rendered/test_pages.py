@@ -7,7 +7,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-WIDE, PHONE = {"width": 1366, "height": 900}, {"width": 390, "height": 844}
+from tests.rendered import reading
+from tests.rendered.reading import HEIGHTS, READ_TO_THEIR_ENDS, Kept
+from tests.rendered.test_figures import measured
+
+WIDE, PHONE = ({"width": width, "height": height} for width, height in HEIGHTS.items())
 TABLET = {"width": 768, "height": 1024}
 # Every page is read as a phone shows it and as a wider screen does, in both colours; pages made of
 # one template stand beside each other and take turns.
@@ -138,6 +142,7 @@ WITHOUT_FORMULAS = {"exclude": [["mjx-container"]]}
 class Findings:
     """What is wrong with the site, by kind; every entry names its page."""
 
+    site: str = ""
     formulas: int = 0
     console: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
@@ -166,15 +171,22 @@ def violations(page: Page, context: dict[str, list] | None = None) -> list[str]:
     ]
 
 
-def visit(page: Page, address: str, found: Findings, turn: int) -> None:
+def visit(page: Page, address: str, found: Findings, turn: int, kept: Kept) -> None:
     """Read one page in two sizes and colours, or on a phone alone."""
+    place = address.removeprefix(found.site)
+    to_its_end = place in READ_TO_THEIR_ENDS
     looks = TURNS[turn % len(TURNS)]
     if ONE_TEMPLATE in address and (turn // len(TURNS)) % EVERY:
         looks = looks[1:]
     for look, (size, scheme) in enumerate(looks):
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size(size)
-        page.goto(address)  # each time: the theme decides at loading what scrolls
+        # Each time anew: the theme decides at loading what scrolls.
+        if to_its_end and size != TABLET:
+            width = size["width"]
+            kept.readings[place, width] = reading.read(page, address, width)
+        else:
+            page.goto(address)
         page.wait_for_function(LOADED)
         assert page.evaluate("() => document.documentElement.dataset.theme") == scheme
         whole = look == 0 and FORMULAS in address
@@ -197,12 +209,14 @@ def visit(page: Page, address: str, found: Findings, turn: int) -> None:
     found.squeezed += [f"{name}: {text}" for text in page.evaluate(SQUEEZED)]  # opens the folds
     if (excess := page.evaluate(TOO_WIDE)) > 0:
         found.too_wide.append(f"{name}, folds open: {excess} pixels")
+    if place in reading.CHAPTERS:
+        kept.figures[place] = measured(page)  # and leaves nothing else to be seen
 
 
 @pytest.fixture(scope="module")
-def findings(browser: Browser, address: str, pages: list[str]) -> Findings:
+def findings(browser: Browser, address: str, pages: list[str], kept: Kept) -> Findings:
     """Visit every page once."""
-    found, current = Findings(), [""]
+    found, current = Findings(f"{address}/"), [""]
     # Without transitions a colour is final as soon as the theme has changed.
     page = browser.new_page(viewport=WIDE, reduced_motion="reduce")
     page.set_default_timeout(120_000)  # milliseconds: the machine may be busy with other runs
@@ -214,7 +228,7 @@ def findings(browser: Browser, address: str, pages: list[str]) -> Findings:
         current[0] = name
         if name == "index.html":
             continue  # forwards to the first page, see test_the_address_leads_to_the_first_page
-        visit(page, f"{address}/{name}", found, turn)
+        visit(page, f"{address}/{name}", found, turn, kept)
     page.close()
     return found
 

@@ -1,8 +1,5 @@
 """Chapters are found by their files, and headings by Markdown's rules."""
 
-import subprocess
-import sys
-
 import pytest
 
 from membership.errors import InputError
@@ -40,19 +37,6 @@ def test_every_profile_sizes_known_parameters_with_accepted_values(chapter):
     for profile, sizes in settings.profiles.items():
         assert set(sizes) <= set(settings.model_fields)
         assert settings.from_values({"profile": profile, **sizes}).profile == profile
-
-
-@pytest.mark.slow
-def test_checking_parameters_loads_none_of_the_heavy_libraries():
-    code = (
-        "import sys; from membership import cli, data, running, published\n"
-        f"for chapter in {CHAPTERS}:\n"
-        "    running.settings_class(chapter).from_values({})\n"
-        "    heavy = {'torch', 'jax', 'matplotlib', 'papermill'} & set(sys.modules)\n"
-        "    print(*([chapter, heavy] if heavy else []), end='')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ""
 
 
 def test_headings_are_read_in_order_and_not_from_code():

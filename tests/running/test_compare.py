@@ -5,9 +5,10 @@ import hashlib
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from scipy import stats
 
-from membership import manifest
+from membership import cli, manifest
 from membership.errors import InputError
 from membership.exhibits import files
 from membership.running import compare
@@ -131,6 +132,8 @@ def test_the_command_compares_and_writes_table_and_page(project, tmp_path):
     assert written["difference"].tolist() == [0.25, 0.25]
     assert (tmp_path / "both" / "compare.html").is_file()
     assert "2 of 2 numbers" in done.stdout
-    wrong = project.run("compare", "a", "b", "--exhibit", "loss-enough-fig-9", cwd=tmp_path)
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "did you mean" in wrong.stderr
+    words = ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--exhibit", "loss-enough-fig-9"]
+    wrong = CliRunner().invoke(cli.cli, words)
+    assert isinstance(wrong.exception, InputError)
+    assert "did you mean" in str(wrong.exception)
+    assert wrong.output == ""

@@ -298,33 +298,48 @@ RUNS = """
     def end(child):
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    at_once, runs = json.loads(sys.argv[1])
-    children = map(start, runs)  # one is started when the one before has ended
-    print(json.dumps([end(child) for child in (list(children) if at_once else children)]))
+    for runs in json.loads(sys.argv[1]):  # those of one list at once, and one list after another
+        print(json.dumps([end(child) for child in list(map(start, runs))]))
 """
 LONG = TrainingConfig(epochs=12, batch_size=8, learning_rate=0.05, momentum=0.9, schedule="cosine")
 
 
-def exit_codes(*runs, at_once):
-    """Of runs with a cache, a file for what they end with, and an epoch at which to be killed."""
-    given = json.dumps([at_once, runs], default=str)
-    script = textwrap.dedent(RUNS).format(tests=os.path.dirname(__file__))
-    done = subprocess.run([sys.executable, "-c", script, given], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout)
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """What five runs end with, by name: each with a cache, and an epoch at which it is killed."""
+    folder, code = tmp_path_factory.mktemp("runs"), textwrap.dedent(RUNS)
+    caches = {"killed": "here", "resumed": "here", "whole": "other", "one": "both", "two": "both"}
+    given = {
+        name: {
+            "cache": str(folder / cache),
+            "out": str(folder / f"{name}.npz"),
+            "kill_at": 8 if name == "killed" else 0,
+        }
+        for name, cache in caches.items()
+    }
+    order = [["killed"], ["resumed", "whole"], ["one", "two"]]
+    script = code.format(tests=os.path.dirname(__file__))
+    words = json.dumps([[given[name] for name in names] for names in order])
+    done = subprocess.run([sys.executable, "-c", script, words], capture_output=True, text=True)
+    codes = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (codes, done.stderr) == ([[-signal.SIGKILL], [0, 0], [0, 0]], "")
+    assert not list(folder.rglob("*checkpoint.safetensors"))
+    found = {name: np.load(folder / f"{name}.npz") for name in caches if name != "killed"}
+    yield found
+    for file in found.values():
+        file.close()
 
 
 @pytest.mark.slow
-def test_a_killed_run_resumes_and_ends_bit_for_bit_the_same(tmp_path):
-    here, other = tmp_path / "cache", tmp_path / "other"
-    killed = {"cache": here, "out": tmp_path / "killed.npz", "kill_at": 8}
-    resumed = {"cache": here, "out": tmp_path / "resumed.npz", "kill_at": 0}
-    whole = {"cache": other, "out": tmp_path / "whole.npz", "kill_at": 0}
-    assert exit_codes(killed, resumed, whole, at_once=False) == [-signal.SIGKILL, 0, 0]
-    with np.load(tmp_path / "resumed.npz") as a, np.load(tmp_path / "whole.npz") as b:
-        assert (a["epochs"], b["epochs"]) == (5, 12)
-        assert all(np.array_equal(a[name], b[name]) for name in b.files if name != "epochs")
-    assert not list((tmp_path / "cache").rglob("*checkpoint.safetensors"))
+def test_a_killed_run_resumes_and_ends_bit_for_bit_the_same(ended):
+    resumed, whole = ended["resumed"], ended["whole"]
+    assert (resumed["epochs"], whole["epochs"]) == (5, 12)
+    assert all(np.array_equal(resumed[name], whole[name]) for name in whole if name != "epochs")
+
+
+@pytest.mark.slow
+def test_two_runs_that_share_a_cache_train_each_model_once(ended):
+    assert sorted(int(ended[name]["epochs"]) for name in ("one", "two")) == [0, 12]
 
 
 def test_parameters_have_the_order_of_the_module_trained_or_from_the_cache(tmp_path):
@@ -335,15 +350,6 @@ def test_parameters_have_the_order_of_the_module_trained_or_from_the_cache(tmp_p
     names = [name for name, _ in mlp().named_parameters()]
     assert list(trained.parameters) == list(kept.parameters) == names
     assert names != sorted(names)
-
-
-@pytest.mark.slow
-def test_two_runs_that_share_a_cache_train_each_model_once(tmp_path):
-    outs = [tmp_path / f"{i}.npz" for i in range(2)]
-    runs = [{"cache": tmp_path / "cache", "out": out, "kill_at": 0} for out in outs]
-    assert exit_codes(*runs, at_once=True) == [0, 0]
-    epochs = [int(np.load(out)["epochs"]) for out in outs]
-    assert sorted(epochs) == [0, 12]
 
 
 def test_divergence_is_said_in_one_line(tmp_path):

@@ -1,33 +1,16 @@
-"""The chapter's declarations: order, needs, pictures and sentences."""
+"""The chapter's sentences, and the sizes of a run."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from membership import exhibits
-from membership.studies.iha import gather, sentences
-from membership.studies.iha.settings import Settings
-
-DECLARED = {one.id: one for one in exhibits.declared("iha")}
+from membership.studies.iha import sentences
 
 
 @pytest.fixture(scope="module")
 def chapter(settings, own_cache):
     return exhibits.open_chapter(settings)
-
-
-def test_the_chapter_has_every_table_and_figure_and_its_controls():
-    labels = [one.label for one in DECLARED.values()]
-    assert {f"Table {i}" for i in range(1, 10)} | {"Figure 1"} <= set(labels)
-    controls = {label for label in labels if label.startswith("Control")}
-    assert controls == {f"Control {i}" for i in range(1, 21)}
-
-
-@pytest.mark.parametrize("profile", ["tiny", "quick", "paper"])
-def test_everything_that_is_needed_is_gathered(profile):
-    settings = Settings.from_values({"profile": profile})
-    needed = {name for one in DECLARED.values() for name in one.evidence(settings)}
-    assert needed == set(gather.sources(settings))
 
 
 def _two(a, b):
