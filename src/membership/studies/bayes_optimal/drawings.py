@@ -6,7 +6,7 @@ import pandas as pd
 
 from membership import plots
 from membership.metrics.rate_names import tpr_column
-from membership.studies.bayes_optimal import names
+from membership.studies.bayes_optimal import names, promises
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,3 +66,11 @@ def twins(table: pd.DataFrame) -> "Figure":
 def parameters_and_loss(table: pd.DataFrame) -> "Figure":
     """Control 9: the best attack on all parameters over the best on the record's loss."""
     return _against(table, {"loss": "the loss", "parameters": "parameters"}, "temperature", "T")
+
+
+def found_and_promised(table: pd.DataFrame) -> "Figure":
+    """Control 18: the share of members over the promised one, on the line where they are equal."""
+    shown = promises.drawn(table)
+    shown = shown.assign(panel="", series=shown["attack"])
+    labels = {"": ("promised, mean of the records (%)", "members found (%)")}
+    return plots.scatter_panels(shown, x="promised", y="value", identity=True, labels=labels)
