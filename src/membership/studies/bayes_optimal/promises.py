@@ -14,6 +14,7 @@ promised on average. One half of the references sorts, and the other promises, o
 promise is small by chance would be sought out.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -148,7 +149,7 @@ def _sorted(target: Target) -> Iterator[dict]:
     for name, of in READINGS.items():
         first, promise = of(loss, sorting, sorting), of(loss, promising, sorting)
         edges = EDGES[name]
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in itertools.pairwise(edges):
             inside = (first > low) & (first <= high)
             yield from _found(name, f"{low} to {high}% by the other half", inside, member, promise)
 

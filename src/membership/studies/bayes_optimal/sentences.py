@@ -151,8 +151,8 @@ def of_promises(table: pd.DataFrame) -> str:
     return each(
         table,
         (),
-        "At temperature 1 Property 2 promises nothing for {empty:.0f}% of the members. On average it "
-        "allows an accuracy of {allowed:.1f}%, and MALT has {malt:.1f}%.",
+        "At temperature 1 Property 2 promises nothing for {empty:.0f}% of the members. On average "
+        "it allows an accuracy of {allowed:.1f}%, and MALT has {malt:.1f}%.",
         empty={"attack": ONE_LAW, "records": SEEN, "metric": EMPTY},
         allowed=_at(ONE_LAW),
         malt=MALT,

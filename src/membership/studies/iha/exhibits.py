@@ -180,6 +180,7 @@ EXHIBITS = (
         judge=score_taken_apart.table_4_judged,
         says=sentences.of_table_4,
     ),
+    exhibit("ctl-21", score_taken_apart.control_21, COMPARED, says=sentences.of_control_21),
     exhibit(
         "tab-9",
         score_taken_apart.table_9,

@@ -7,6 +7,7 @@ from membership.exhibits.sentences import joined, span
 from membership.studies.iha.subjects import LENGTHS, RATIO
 
 # As `combined` names them, which needs torch.
+RANKS, BELOW = "rank correlation with the loss", "below 0 (%)"
 FALSE, TRUE = "non-members accused (%)", "members accused (%)"
 
 
@@ -316,6 +317,14 @@ def of_control_19(table: pd.DataFrame) -> str:
         for name in table["dataset"].unique()
     ]
     return f"Of members and of others both attacks accuse {joined(parts)}."
+
+
+def of_control_21(table: pd.DataFrame) -> str:
+    """The score's correlation with the loss, by data set."""
+    rows = table[(table["attack"] == "IHA[All]") & (table["metric"] == RANKS)]
+    rows = rows[rows["records"] == "all"]
+    parts = [f"{row.value:+.2f} on {row.dataset}" for row in rows.itertuples()]
+    return f"The score's rank correlation with the loss is {joined(parts)}."
 
 
 def of_control_17(table: pd.DataFrame) -> str:
