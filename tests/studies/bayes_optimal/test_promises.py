@@ -52,13 +52,21 @@ def test_promises_are_those_of_a_loop_over_records():
     target = next(game.targets())
     outside = np.where(target.reference_member, np.nan, target.reference_loss)
     halves = outside[::2], outside[1::2]
-    found = [of(target.loss, halves[1], halves[0]) for of in promises.READINGS.values()]
+    three = (names.ONE_LAW, names.OWN_LAW, names.THEOREM)
+    found = [promises.READINGS[name](target.loss, halves[1], halves[0]) for name in three]
     for record, loss in enumerate(target.loss):
         first, second = ([x for x in half[:, record] if x == x] for half in halves)
         if first and second:
             expected = by_hand(float(loss), second, first)
             got = [promise[record] for promise in found]
             assert got == pytest.approx([100 * value for value in expected], rel=1e-12)
+
+
+def test_a_temperature_divides_every_loss():
+    rng = np.random.default_rng(2)
+    loss, outside = rng.exponential(size=9), rng.exponential(size=(4, 9))
+    cold = promises.READINGS[f"{names.THEOREM}, T = 0.1"](loss, outside, outside)
+    np.testing.assert_allclose(cold, promises.theorem(10 * loss, 10 * outside, outside))
 
 
 def test_groups_and_what_promises_allow_are_those_of_a_loop(table):
