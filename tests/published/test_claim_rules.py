@@ -67,8 +67,6 @@ def test_the_ends_of_a_margin_belong_to_it():
     assert rules.about(Contrast("d", 0.60 - 0.61), M).word == S
 
 
-
-
 def test_bound():
     below = [between(-0.3, -0.2), between(-0.04, -0.02)]
     assert rules.bound(below, M).word == S

@@ -85,6 +85,17 @@ def gain(value):
     return {(("quantity", "AUC, IHA* less IHA"),): value}
 
 
+def with_loss(all_terms, score, below=98.0):
+    """Rank correlations with the loss, the same over all records, members and others."""
+    found = {}
+    for records in ("all", "members", "others"):
+        for attack, value in (("IHA[I1,I2,I3,I4]", all_terms), (ALL, score)):
+            key = (("attack", attack), ("records", records))
+            found[(*key, ("metric", "rank correlation with the loss"))] = value
+            found[(*key, ("metric", "below 0 (%)"))] = below
+    return found
+
+
 FLIPS = {
     "iha-c03": (
         lead(0.7, 0.6) | ratio(20.0, 10.0, AT_1, AT_01),
@@ -118,6 +129,9 @@ FLIPS = {
         | rates(AT_01, **{"IHA (CG) eps=5e-1": 10.0, "LiRA": 5.0}),
     ),
     "iha-c18": (auc(**{THREE: 0.71, TWO: 0.7}), auc(**{THREE: 0.65, TWO: 0.7})),
+    "iha-c19": (with_loss(-0.3, -0.3), with_loss(0.1, -0.3)),
+    "iha-c20": (with_loss(-0.99, -0.98), with_loss(-0.3, -0.3)),
+    "iha-c21": (with_loss(-0.3, -0.3), with_loss(-0.3, -0.3, below=60.0)),
     "iha-o01": (auc(**{EVERYONE: 0.5, "LOSS": 0.5}), auc(**{EVERYONE: 0.6, "LOSS": 0.5})),
     "iha-o03": (auc(**{AMONG: 0.6, "LiRA": 0.5}), auc(**{AMONG: 0.5, "LiRA": 0.5})),
     "iha-o04": (lead(0.6, 0.5), lead(0.5, 0.6)),

@@ -46,6 +46,46 @@ def test_four_versions_are_the_chapters_attacks_and_one_is_the_residual_test(wit
     assert np.allclose(factor, factor[0], rtol=1e-6, atol=0)
 
 
+def midranks(values):
+    """How many are smaller, and half of those that are equal, one by one."""
+    return [sum(v < u for v in values) + sum(v == u for v in values) / 2 for u in values]
+
+
+def test_correlations_with_the_loss_are_those_of_ranks_counted_one_by_one(evaluations):
+    table = score_taken_apart.control_21(evaluations)
+    one = evaluations[1]
+    at = table[table["dataset"] == one.label].set_index(["attack", "records", "metric"])["value"]
+    rate, momentum = (one.recipe[name] for name in ("learning_rate", "momentum"))
+    ranks, below = [], []
+    for scored, member in zip(one.by_target, one.member, strict=True):
+        few = [i for i, inside in enumerate(member) if inside]
+        score = [
+            float(scored["loss"][i]) / (1 + momentum)
+            - sum(float(scored[term][i]) for term in ("i1", "i2", "i3", "i4")) / rate
+            for i in few
+        ]
+        both = [midranks(values) for values in (score, [float(scored["loss"][i]) for i in few])]
+        ranks.append(np.corrcoef(*both)[0, 1])
+        below.append(np.mean([value < 0 for value in score]))
+    assert at["IHA[All]", "members", score_taken_apart.RANKS] == pytest.approx(np.mean(ranks))
+    assert at["IHA[All]", "members", score_taken_apart.BELOW] == pytest.approx(100 * np.mean(below))
+    assert len(at) == 7 * 3 * 2
+
+
+def test_the_score_of_the_control_is_the_attacks(evaluations):
+    for scored in evaluations[0].by_target:
+        terms = score_taken_apart.AGAINST_LOSS["IHA[All]"]
+        total = score_taken_apart._summed(terms, scored, evaluations[0].recipe)
+        np.testing.assert_allclose(total, scored["IHA"], rtol=1e-9)
+
+
+def test_a_score_that_is_minus_the_loss_is_proportional_to_it():
+    loss = np.random.default_rng(0).exponential(size=50)
+    every = np.ones(50, dtype=bool)
+    assert score_taken_apart.against_loss(-3 * loss, loss, every) == pytest.approx((-1.0, 100.0))
+    assert score_taken_apart.against_loss(loss**2, loss, every) == pytest.approx((1.0, 0.0))
+
+
 def test_a_difference_is_that_of_two_means_over_pairs(table, evaluations):
     row = table[(table["dataset"] == "Digits") & (table["factor"] == "knowledge")].iloc[0]
     assert row["value"] == pytest.approx(row["AUC with it"] - row["AUC without it"])

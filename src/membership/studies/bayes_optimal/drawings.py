@@ -6,7 +6,7 @@ import pandas as pd
 
 from membership import plots
 from membership.metrics.rate_names import tpr_column
-from membership.studies.bayes_optimal import ladder_tables, logistic, names, sentences
+from membership.studies.bayes_optimal import ladder_tables, logistic, names, promises, sentences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -156,3 +156,11 @@ def by_references(table: pd.DataFrame) -> "Figure":
     return plots.lines_with_intervals(
         shown, "references", panel="metric", same_scale=True, x_label="reference models"
     )
+
+
+def found_and_promised(table: pd.DataFrame) -> "Figure":
+    """Control 18: the share of members over the promised one, on the line where they are equal."""
+    shown = promises.drawn(table)
+    shown = shown.assign(panel="", series=shown["attack"])
+    labels = {"": ("promised, mean of the records (%)", "members found (%)")}
+    return plots.scatter_panels(shown, x="promised", y="value", identity=True, labels=labels)

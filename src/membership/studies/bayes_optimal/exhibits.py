@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from membership.studies.bayes_optimal.networks import ReferenceGame
 
 augmentation, gaussian, logistic = later(__package__, "augmentation", "gaussian", "logistic")
-ladder_tables, network_tables = later(__package__, "ladder_tables", "network_tables")
+ladder_tables, network_tables, promises = later(
+    __package__, "ladder_tables", "network_tables", "promises"
+)
 drawings, networks, imagenet = later(__package__, "drawings", "networks", "imagenet.table")
 
 
@@ -149,6 +151,13 @@ EXHIBITS = (
         GAME,
         says=sentences.of_histograms,
         alt=sentences.histograms_picture,
+    ),
+    exhibit(
+        "ctl-18",
+        promises.control_18,
+        GAME,
+        draw=drawings.found_and_promised,
+        says=sentences.of_promises,
     ),
     exhibit(
         "ctl-14", augmentation.by_augmentation, names.augmented, says=sentences.of_augmentation

@@ -23,6 +23,10 @@ RATIO = "second-order over first-order term, one C"
 LEADS = {AUC: "AUC, MATT less MALT", ACCURACY: "accuracy, MATT less MALT"}
 ONE_PENALTY = "one C"
 LIKE_PRINT = "gap as printed"
+# Readings of Definition 3's posterior, where reference models stand for it.
+ONE_LAW, OWN_LAW = "Property 2, one law of networks", "Property 2, each network a law"
+THEOREM = "Theorem 2, one law of networks"
+EMPTY, SEEN = "promise of 100% or more(%)", "members"
 SPREAD = "interquartile_range_over_losses"
 
 

@@ -8,13 +8,16 @@ from membership.studies.bayes_optimal import finite_games, posterior
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
     AUC,
+    EMPTY,
     LEADS,
     LIKE_PRINT,
     MEMBERS,
     MODELS,
+    ONE_LAW,
     OTHER,
     PEAK,
     RATIO,
+    SEEN,
     SHARE,
     SLOPE,
 )
@@ -141,6 +144,19 @@ def of_histograms(table: pd.DataFrame) -> str:
         return f"{start} {last} are members, the most of all."
     peak = f"a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members"
     return f"{start} {peak}, of those with {last}."
+
+
+def of_promises(table: pd.DataFrame) -> str:
+    """How often the promise is empty, what it allows, and what MALT reaches."""
+    return each(
+        table,
+        (),
+        "At temperature 1 Property 2 promises nothing for {empty:.0f}% of the members. On average "
+        "it allows an accuracy of {allowed:.1f}%, and MALT has {malt:.1f}%.",
+        empty={"attack": ONE_LAW, "records": SEEN, "metric": EMPTY},
+        allowed=_at(ONE_LAW),
+        malt=MALT,
+    )
 
 
 def of_powers(table: pd.DataFrame) -> str:

@@ -41,6 +41,7 @@ TIMED_MEMBERS, MODELS, LEAST_TIMINGS = 80_000, 128, 3
 NETWORK = "600-32-100"
 AT_1, AT_01 = tpr_column(0.01, " (%)"), tpr_column(0.001, " (%)")
 EXACT = "IHA (Exact)"
+RECORDS = ("all", "members", "others")
 OTHERS = [name for name in damping.CONDITIONINGS if name != damping.BEST]
 EVERYONE = "IHA, gradient over D for everyone"
 AMONG = "LiRA, target among its references"
@@ -384,6 +385,35 @@ def loss_term(rows: Rows, parts: int) -> Outcome:
     """iha-c18: within (0, .02), that is within .01 of .01."""
     gain = rows.lead("IHA[loss,I1,I2]", "IHA[I1,I2]")
     return about(gain.minus(0.01, f"{gain.label}, less 0.01"), 0.01, parts=parts)
+
+
+def _with_loss(rows: Rows, attack: str, records: str) -> Contrast:
+    """Minus a rank correlation with the loss, as the paper has its sign."""
+    whose = rows.number(metric=subjects.RANKS, attack=attack, records=records)
+    label = f"minus the rank correlation of {attack} with the loss, {records}, {rows.label}"
+    return whose.scaled(-1.0, label)
+
+
+@over("iha-ctl-21", IMAGES, parts=3)
+def falls_with_the_loss(rows: Rows, parts: int) -> Outcome:
+    """iha-c19: the four terms, signed as in the score, fall with the loss in each group."""
+    against = [_with_loss(rows, "IHA[I1,I2,I3,I4]", name) for name in RECORDS]
+    return every([much_better(contrast, 0.0, parts=parts) for contrast in against])
+
+
+@over("iha-ctl-21", IMAGES, parts=3)
+def proportional(rows: Rows, parts: int) -> Outcome:
+    """iha-c20: the score ranks nearly as minus the loss in each group."""
+    against = [_with_loss(rows, "IHA[All]", name) for name in RECORDS]
+    return every([much_better(contrast, 0.9, parts=parts) for contrast in against])
+
+
+@over("iha-ctl-21", IMAGES)
+def positive_factor(rows: Rows, parts: int) -> Outcome:
+    """iha-c21: the score is below 0 for nearly all records."""
+    label = "records whose score is below 0 (%)"
+    share = rows.number(label, subjects.BELOW, attack="IHA[All]", records="all")
+    return much_better(share, 95.0, parts=parts)
 
 
 @over("iha-ctl-1", IMAGES)

@@ -170,6 +170,7 @@ EXHIBITS = (
         judge=_beside("iha_table4"),
         says=sentences.of_table_4,
     ),
+    exhibit("ctl-21", score_taken_apart.control_21, COMPARED),
     exhibit("tab-9", score_taken_apart.table_9, KNOWN, judge=score_taken_apart.table_9_judged),
     exhibit("tab-3", cost.table_3, DECOMPOSED, SOLVED, judge=_beside("iha_table3", cost.beside)),
     exhibit("tab-6", cost.table_6, TIMED, judge=_beside("iha_table6", cost.beside)),

@@ -1,6 +1,7 @@
 """The score taken apart: its terms, its knowledge, and one choice at a time, the others kept fixed.
 
-Tables 4 and 9, the corrected attack (iha-ctl-4), and what each choice is worth (iha-ctl-11 to 13).
+Tables 4 and 9, terms against the loss (iha-ctl-21), the corrected attack (iha-ctl-4), and what each
+choice is worth (iha-ctl-11 to 13).
 """
 
 import itertools
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.stats import spearmanr
 
 from membership import metrics, published
 from membership.arrays import BoolArray, FloatArray
@@ -33,6 +35,7 @@ from membership.studies.iha.scores import (
     plain,
 )
 from membership.studies.iha.settings import Settings
+from membership.studies.iha.subjects import BELOW, RANKS
 
 TERMS = {
     "IHA[I1]": ("i1",),
@@ -44,6 +47,13 @@ TERMS = {
     "IHA[loss,I1,I2]": ("loss", "i1", "i2"),
     "IHA[All]": ("loss", "i1", "i2", "i3", "i4"),
 }
+# Appendix C.2 speaks of these, of the last two above all.
+AGAINST_LOSS = {
+    name: terms
+    for name, terms in (TERMS | {"IHA[I3]": ("i3",), "IHA[I4]": ("i4",)}).items()
+    if "loss" not in terms or len(terms) == len(TERMS["IHA[All]"])
+}
+ASKED = {"all": lambda member: member | ~member, "members": np.copy, "others": np.invert}
 KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
 
 
@@ -51,18 +61,50 @@ def table_4(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """Which terms of the score carry the signal (Table 4); columns as `table_2`."""
     rows = []
     for evaluation in evaluations:
-        momentum, learning_rate = evaluation.recipe["momentum"], evaluation.recipe["learning_rate"]
         for attack, terms in TERMS.items():
-            weights = {
-                term: 1 / (1 + momentum) if term == "loss" else -1 / learning_rate for term in terms
-            }
-            scores = [
-                sum(weight * of_target[term] for term, weight in weights.items())
-                for of_target in evaluation.by_target
-            ]
+            scores = [_summed(terms, scored, evaluation.recipe) for scored in evaluation.by_target]
             key = {"dataset": evaluation.label, "attack": attack}
             rows += measured(key, scores, evaluation.member, units=evaluation.units)
     return table_of(rows, evaluations)
+
+
+def _summed(terms: Sequence[str], scored: Scores, recipe: dict[str, Any]) -> FloatArray:
+    """Terms of one target added up, each signed and weighed as in the score."""
+    weights = {"loss": 1 / (1 + recipe["momentum"])}
+    return np.sum(
+        [weights.get(term, -1 / recipe["learning_rate"]) * scored[term] for term in terms], axis=0
+    )
+
+
+def control_21(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+    """Spearman's correlation of each term, and of the score, with the loss (iha-ctl-21).
+
+    Over the records of each target, terms being signed as in the score; and the share of records
+    where they are below 0. Appendix C.2 derives the score to be minus the loss times a positive
+    factor, which may differ from record to record.
+    """
+    rows = []
+    for evaluation in evaluations:
+        targets = list(zip(evaluation.by_target, evaluation.member, strict=True))
+        for (attack, terms), records in itertools.product(AGAINST_LOSS.items(), ASKED):
+            numbers = [
+                against_loss(
+                    _summed(terms, scored, evaluation.recipe), scored["loss"], ASKED[records](truth)
+                )
+                for scored, truth in targets
+            ]
+            key = {"dataset": evaluation.label, "attack": attack, "records": records}
+            ranks, below = np.transpose(numbers)
+            of_ranks = over_models(ranks, 1.0, -1.0, evaluation.units)
+            of_below = over_models(below, 100.0, units=evaluation.units)
+            rows += [{**key, "metric": RANKS, **of_ranks}, {**key, "metric": BELOW, **of_below}]
+    return table_of(rows, evaluations)
+
+
+def against_loss(score: FloatArray, loss: FloatArray, kept: BoolArray) -> tuple[float, float]:
+    """A score's rank correlation with the loss over some records, and its share below 0 in %."""
+    score, loss = score[kept], loss[kept]
+    return float(spearmanr(score, loss)[0]), 100 * float((score < 0).mean())
 
 
 def table_9(evaluations: Sequence[Evaluation]) -> pd.DataFrame:

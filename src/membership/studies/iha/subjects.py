@@ -121,6 +121,7 @@ EXPECTED = ("expected distance of parameters", "expected distance of outputs")
 LENGTHS = ("|grad L|", "|grad L + alpha w|", "|alpha w|")
 FITTED = "fitted noise"
 RATIO = "time for 1000 samples, ratio to IHA"
+RANKS, BELOW = "rank correlation with the loss", "below 0 (%)"
 # The paper's Purchase-100, half of the records members, and its network there. Table 6 attacks one
 # model.
 PURCHASE, FULL_PARAMETERS, TIMED_MODELS = "purchase_like:160000", 22_532, 2
