@@ -38,7 +38,7 @@ def source(settings, own_cache):
 
 @pytest.fixture(scope="session")
 def trained(settings, own_cache):
-    return tasks.train(tasks.task("digits-odd", settings), settings)
+    return tasks.train(tasks.task(subjects.Subject("digits-odd"), settings), settings)
 
 
 @pytest.fixture(scope="session")

@@ -31,10 +31,10 @@ def test_every_record_is_in_exactly_half_of_the_models(n_models, n_records):
 
 
 def test_parity_is_learnt_by_logistic_regression_on_the_squared_error(settings):
-    made = experiment.task("digits-odd", settings)
+    made = experiment.task(subjects.Subject("digits-odd"), settings)
     assert made.n_parameters == 65
     assert made.config.loss == "squared-error"
-    assert experiment.task("digits-odd", settings, deep=True).n_parameters == 65
+    assert experiment.task(subjects.Subject("digits-odd", deep=True), settings).n_parameters == 65
 
 
 @pytest.mark.parametrize(("hidden", "limit", "expected"), [((16,), 700, (9,)), ((), 700, ())])
@@ -49,15 +49,15 @@ def test_hidden_layers_are_cut_to_the_limit_and_no_further(hidden, limit, expect
 @pytest.mark.slow
 def test_the_size_counted_is_the_size_built(settings):
     for name in ("digits", "purchase_like:800"):
-        made = experiment.task(name, settings)
+        made = experiment.task(subjects.Subject(name), settings)
         assert made.n_parameters <= settings.most_parameters
-    deep = experiment.task("digits", settings, deep=True)
+    deep = experiment.task(subjects.Subject("digits", deep=True), settings)
     assert sum(1 for part in deep.factory().modules() if hasattr(part, "weight")) == 5
 
 
 def test_a_network_that_cannot_be_cut_enough_is_refused(settings):
     with pytest.raises(InputError, match=r"most_parameters = 10: the smallest network .* 85"):
-        experiment.task("digits", settings, most_parameters=10)
+        experiment.task(subjects.Subject("digits", most_parameters=10), settings)
 
 
 def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said():
@@ -84,7 +84,7 @@ def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said():
 
 def test_simulated_records_are_never_comparable(settings):
     for large, name in ((False, "Purchase-100(S)"), (True, "Purchase-100")):
-        made = experiment.task("purchase_like:800", settings, large=large)
+        made = experiment.task(subjects.Subject("purchase_like:800", large=large), settings)
         assert made.published == name
         reasons = published.comparability(published.setup("iha")[name], made.setup)
         assert reasons[0] == f"other data: {made.label} instead of {name}"
@@ -92,12 +92,12 @@ def test_simulated_records_are_never_comparable(settings):
 
 
 def test_a_narrow_network_learns_the_largest_classes_only(settings):
-    narrow = experiment.task("purchase_like:800", settings)
+    narrow = experiment.task(subjects.Subject("purchase_like:800"), settings)
     whole = data.load("purchase_like:800")
     sizes = np.sort(np.bincount(whole.y, minlength=100))[::-1]
     assert len(narrow.pool) == sizes[:10].sum() // 2 * 2
     assert any("10 of 100 classes" in text for text in narrow.deviations)
-    wide = experiment.task("purchase_like:800", settings, most_parameters=22_532)
+    wide = experiment.task(subjects.Subject("purchase_like:800", most_parameters=22_532), settings)
     assert wide.n_parameters == 22_532
     assert wide.pool.n_classes == 100
     assert not any("classes" in text or "hidden" in text for text in wide.deviations)
@@ -105,7 +105,7 @@ def test_a_narrow_network_learns_the_largest_classes_only(settings):
 
 def test_an_odd_number_of_records_loses_one(settings):
     assert len(data.load("digits")) == 1797
-    made = experiment.task("digits", settings)
+    made = experiment.task(subjects.Subject("digits"), settings)
     assert len(made.pool) == 1796
     assert made.n_members == 898
 
@@ -133,7 +133,7 @@ def test_purchase_100_itself_is_trained_on_by_the_paper_s_recipe(
     recipe = replace(subjects.recipe_of("purchase100", "purchase100", large), pool=size)
     monkeypatch.setattr(experiment, "recipe_of", lambda *_: recipe)
     full = {"large": large, "full": True, "n_models": 6, "most_parameters": 22_532}
-    made = experiment.task("purchase100", settings, **full)
+    made = experiment.task(subjects.Subject("purchase100", **full), settings)
     assert made.label == made.published == ("Purchase-100" if large else "Purchase-100(S)")
     assert (len(made.pool), len(made.test)) == (size, 300 - size)
     assert made.n_parameters == 22_532
@@ -146,7 +146,9 @@ def test_purchase_100_itself_is_trained_on_by_the_paper_s_recipe(
 
 
 def test_fewer_records_of_purchase_100_are_all_trained_on(purchase, settings):
-    made = experiment.task("purchase100", settings, full=True, most_parameters=22_532)
+    made = experiment.task(
+        subjects.Subject("purchase100", full=True, most_parameters=22_532), settings
+    )
     assert made.test is None
     assert "a pool of 300 records (the paper: 50,000)" in made.deviations
 
@@ -167,7 +169,7 @@ def test_in_the_paper_profile_purchase_is_as_large_as_the_paper_s():
 def test_too_few_records_are_refused(settings, tmp_path):
     np.savez(tmp_path / "few.npz", x=np.eye(20, 5, dtype=np.float32), y=np.arange(20) % 2)
     with pytest.raises(InputError, match="20 records and this design needs 40"):
-        experiment.task(str(tmp_path / "few.npz"), settings)
+        experiment.task(subjects.Subject(str(tmp_path / "few.npz")), settings)
 
 
 def test_more_records_left_out_than_there_are_is_refused():

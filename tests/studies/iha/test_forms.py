@@ -25,7 +25,7 @@ LARGE, DAMPING = 2.0, 1e-3
 
 @pytest.fixture(scope="module")
 def network(settings, own_cache):
-    return experiment.train(experiment.task("digits", settings), settings)
+    return experiment.train(experiment.task(subjects.Subject("digits"), settings), settings)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from membership.studies.iha.subjects import (
     FEW_CLASSES,
     LEAST_RECORDS,
     Recipe,
+    Subject,
     fitting,
     is_purchase,
     recipe_of,
@@ -87,7 +88,7 @@ class Task:
         """What verdicts compare with the paper's set-up."""
         layers = [part for part in self.factory().modules() if isinstance(part, nn.Linear)]
         widths = [layers[0].in_features, *(layer.out_features for layer in layers)]
-        config = self.config
+        kept = ("epochs", "batch_size", "learning_rate", "momentum", "weight_decay")
         return {
             "published": self.published,
             "data": self.label.partition(", MLP-4")[0],
@@ -95,40 +96,24 @@ class Task:
             "architecture": "-".join(map(str, widths)),
             # The target's complement is none of its references.
             "reference_models": len(self.membership) - 2,
-            "recipe": {
-                "epochs": config.epochs,
-                "batch_size": config.batch_size,
-                "learning_rate": config.learning_rate,
-                "momentum": config.momentum,
-                "weight_decay": config.weight_decay,
-            },
+            "recipe": {name: getattr(self.config, name) for name in kept},
         }
 
 
-def task(
-    name: str,
-    settings: Settings,
-    *,
-    deep: bool = False,
-    large: bool = False,
-    full: bool = False,
-    n_models: int = 0,
-    most_parameters: int = 0,
-) -> Task:
-    """One data set, ready to train on; deep, large and full as of `subjects.Subject`."""
+def task(subject: Subject, settings: Settings) -> Task:
+    """One data set with one network, ready to train on."""
+    name = subject.name
     loaded = data.load(name, root=settings.data_root or None)
-    recipe = recipe_of(name, loaded.name, large)
+    recipe = recipe_of(name, loaded.name, subject.large)
     pool, test = _split(loaded, recipe, settings.seed)
-    limit = most_parameters or settings.most_parameters
+    limit = subject.most_parameters or settings.most_parameters
     if is_purchase(name):
         pool = _learnable(pool, recipe, limit)
     data.require(pool, n_records=LEAST_RECORDS)
     pool = pool.select(np.arange(len(pool) // 2 * 2)) if len(pool) % 2 else pool
     single = addresses.read(name).parity
-    deep = deep and not single
-    count, targets, most_queries = _counts(
-        name, n_models or settings.n_models, settings.n_targets, deep or large, full
-    )
+    deep = subject.deep and not single
+    count, targets, most_queries = _counts(subject, settings, deep or subject.large)
     paper_hidden = DEEP if deep else recipe.hidden
     n_features, n_outputs = int(np.prod(pool.x.shape[1:])), 1 if single else pool.n_classes
     hidden = fitting(n_features, paper_hidden, n_outputs, limit)
@@ -156,17 +141,19 @@ def task(
 
 
 def _counts(
-    name: str, count: int, n_targets: int, another: bool, full: bool
+    subject: Subject, settings: Settings, another: bool
 ) -> tuple[int, tuple[int, ...], int]:
     """How many models there are, which of them are attacked, and of most how many records."""
+    count, n_targets = subject.n_models or settings.n_models, settings.n_targets
     most_queries = sys.maxsize
-    if full:
+    if subject.full:
         most_queries = FULL_QUERIES
-    elif is_purchase(name):
+    elif is_purchase(subject.name):
         n_targets = min(n_targets, TARGETS_OF_OTHERS) if another else n_targets
-        if name.startswith("purchase_like"):
+        if subject.name.startswith("purchase_like"):
             most_queries, count = SIMULATED_QUERIES, min(count, SIMULATED_MODELS)
-    return count, tuple(range(min(n_targets, count))[:: 2 if full else 1]), most_queries
+    step = 2 if subject.full else 1
+    return count, tuple(range(min(n_targets, count))[::step]), most_queries
 
 
 def _config(

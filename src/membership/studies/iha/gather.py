@@ -20,15 +20,8 @@ from membership import evidence
 from membership.attacks.forms import TERMS
 from membership.studies.iha import cost, left_out, neighbours, noise, subjects
 from membership.studies.iha import forms as white_box
-from membership.studies.iha.experiment import (
-    Task,
-    Trained,
-    about_task,
-    scaled_logits,
-    task,
-    train,
-    utility,
-)
+from membership.studies.iha.experiment import Trained, about_task, scaled_logits, train, utility
+from membership.studies.iha.experiment import task as make_task
 from membership.studies.iha.scores import METRICS
 from membership.studies.iha.settings import Settings
 from membership.studies.iha.subjects import Subject
@@ -148,7 +141,7 @@ def known(subject: Subject, settings: Settings) -> xr.Dataset:
 
 def every_record(subject: Subject, settings: Settings) -> xr.Dataset:
     """Numbers of the attacks over all records of the pool: the targets alone are trained."""
-    task = _task(subject, settings)
+    task = make_task(subject, settings)
     count = max(task.targets) // 2 * 2 + 2
     trained = train(replace(task, membership=task.membership[:count]), settings)
     look = functools.partial(white_box.observe_all, trained, damping=settings.damping)
@@ -172,7 +165,7 @@ def every_record(subject: Subject, settings: Settings) -> xr.Dataset:
 
 def noise_of_batches(subject: Subject, settings: Settings) -> xr.Dataset:
     """What the theorems suppose of SGD, measured at one target of each pair."""
-    return noise.gathered(_task(subject, settings), settings)
+    return noise.gathered(make_task(subject, settings), settings)
 
 
 def solvers(subject: Subject, settings: Settings) -> xr.Dataset:
@@ -218,22 +211,10 @@ def about(trained: Trained) -> dict[str, Any]:
     }
 
 
-def _task(subject: Subject, settings: Settings) -> Task:
-    return task(
-        subject.name,
-        settings,
-        deep=subject.deep,
-        large=subject.large,
-        full=subject.full,
-        n_models=subject.n_models,
-        most_parameters=subject.most_parameters,
-    )
-
-
 # The pool of a data set may be large: only the last one is kept in memory.
 @functools.lru_cache(maxsize=1)
 def _trained(subject: Subject, settings: Settings) -> Trained:
-    return train(_task(subject, settings), settings)
+    return train(make_task(subject, settings), settings)
 
 
 @functools.lru_cache(maxsize=16)

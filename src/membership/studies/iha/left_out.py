@@ -24,7 +24,7 @@ from membership.studies.iha import experiment as tasks
 from membership.studies.iha import forms as white_box
 from membership.studies.iha.experiment import about_task, scaled_logits
 from membership.studies.iha.settings import N_BASE, Settings
-from membership.studies.iha.subjects import size_of
+from membership.studies.iha.subjects import Subject, size_of
 
 MOST_PARAMETERS = 800
 BATCH_SIZE = 32
@@ -116,11 +116,12 @@ def retrain(name: str, settings: Settings) -> LeaveOneOut:
 
 def small_task(name: str, settings: Settings) -> tasks.Task:
     """The task of a data set on a few records, its network small enough for many Hessians."""
-    whole = tasks.task(name, settings, n_models=2)
+    subject = Subject(name, n_models=2)
+    whole = tasks.task(subject, settings)
     n_features = int(np.prod(whole.pool.x.shape[1:]))
     least = size_of(n_features, (1,), whole.pool.n_classes)
     limit = min(settings.most_parameters, max(MOST_PARAMETERS, least))
-    small = tasks.task(name, settings, n_models=2, most_parameters=limit)
+    small = tasks.task(replace(subject, most_parameters=limit), settings)
     half = min(N_BASE, len(small.pool) // 2)
     if settings.loo_records > half:
         raise InputError(

@@ -94,7 +94,7 @@ def set_up(name: str, settings: Settings, schedule: Schedule | None = None) -> G
 
     The sets do not depend on the schedule.
     """
-    task = experiment.task(name, settings, n_models=2)
+    task = experiment.task(subjects.Subject(name, n_models=2), settings)
     size = size_of(name, settings, whole=schedule is not None)
     per_set = size.n_train + size.n_records
     order = np.random.default_rng([settings.seed, 41]).permutation(len(task.pool))

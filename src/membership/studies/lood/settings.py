@@ -45,10 +45,8 @@ class Sizes:
     beside_mean: int = 200
     # Training records under convolutional kernels, which cost a covariance a pixel.
     convolutional_records: int = 60
-    # Whether sets of queries are optimised with every kernel, which compiles each anew.
-    everywhere: bool = True
-    # Whether JAX optimises what it compiles.
-    optimised: bool = True
+    # Whether JAX has time to compile: it optimises, and every kernel's sets of queries are climbed.
+    compiled: bool = True
 
 
 SIZES = {
@@ -63,8 +61,7 @@ SIZES = {
         normalised=2,
         epochs=5,
         compared=(60, 60),
-        everywhere=False,
-        optimised=False,
+        compiled=False,
     ),
     "quick": Sizes(
         attempted=1,
@@ -72,8 +69,7 @@ SIZES = {
         group_starts=2,
         beside_mean=120,
         convolutional_records=30,
-        everywhere=False,
-        optimised=False,
+        compiled=False,
     ),
     "paper": Sizes(
         starts=3,

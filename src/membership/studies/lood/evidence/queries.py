@@ -87,7 +87,7 @@ def _trials(
         "one, optimised": (single.query, False),
         THREE_RANDOM: (sets, True),
     }
-    if settings.sizes.everywhere or isinstance(comparison.without.kernel, type(nngp.rbf())):
+    if settings.sizes.compiled or isinstance(comparison.without.kernel, type(nngp.rbf())):
         together = np.stack([noise[:starts], near[:starts], between[:starts]], axis=1)
         joint = lood.maximise(comparison, together, joint=True, **run)
         trials[THREE_OPTIMISED] = joint.query, True

@@ -126,7 +126,7 @@ def quickly_compiled(function: Callable) -> Callable:
 
     @functools.wraps(function)
     def wrapped(*arguments: Any) -> Any:
-        if arguments[-1].sizes.optimised:
+        if arguments[-1].sizes.compiled:
             return function(*arguments)
         import jax
 
