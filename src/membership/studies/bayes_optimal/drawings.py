@@ -72,7 +72,9 @@ def parameters_and_loss(table: pd.DataFrame) -> "Figure":
 def against_n(table: pd.DataFrame) -> "Figure":
     """Table 1: lines against n; the published values only where the data are the paper's."""
     printed = logistic.published_table_1() if sentences.is_the_papers(table) else None
-    shown = table[~(table["attack"] + table["metric"]).str.contains(" less ")]
+    is_difference = table["attack"] == logistic.BEHIND
+    is_difference |= table["metric"].isin([logistic.GAINS, logistic.SIDES])
+    shown = table[~is_difference]
     return plots.lines_with_intervals(shown, "n", panel="metric", log_x=True, published=printed)
 
 
@@ -125,13 +127,12 @@ def against_gap(table: pd.DataFrame) -> "Figure":
 
 def powers_of_n(table: pd.DataFrame) -> "Figure":
     """Control 11: the slopes; of one size alone, what there is at it."""
-    end = f", {names.SLOPE}"
-    slopes = table[table["quantity"].str.endswith(end)]
+    slopes = table[table["quantity"].isin(names.OF_SLOPES)]
     if slopes.empty:
         ratios = table[table["quantity"] == names.RATIO].astype({"n": int})
         label = "second-order over first-order term"
         return plots.lines_with_intervals(ratios, "n", by="features", y_label=label)
-    shown = slopes.assign(quantity=slopes["quantity"].str.removesuffix(end))
+    shown = slopes.assign(quantity=slopes["quantity"].map(names.OF_SLOPES))
     label = "exponent of n (line: -1/2)"
     return plots.dots_by_row(shown, "quantity", by="features", label=label, baseline=-0.5)
 

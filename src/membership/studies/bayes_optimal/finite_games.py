@@ -34,6 +34,7 @@ PRINTED = {
     "as printed, approximate less exact": False,
 }
 POSTERIOR, PRIOR = "others given theta and z", "others by their prior"
+VACUOUS = ", a bound above 1"
 GAMES, GAMES_A_CASE = 100, 20
 RATES, EPSILONS = (0.1, 0.5, 0.9), (0.01, 0.1, 1.0, 4.0)
 
@@ -71,7 +72,7 @@ def statements(settings: Settings) -> pd.DataFrame:
     for rate, epsilon in itertools.product(RATES, EPSILONS):
         private = [solve(private_game(rng, rate, epsilon)) for _ in range(GAMES_A_CASE)]
         excess = max(a.exact.max() for a in private) - (rate + epsilon / 4)
-        vacuous = ", a bound above 1" if rate + epsilon / 4 >= 1 else ""
+        vacuous = VACUOUS if rate + epsilon / 4 >= 1 else ""
         case = f"lambda = {rate}, epsilon = {epsilon:g}{vacuous}"
         rows.append(("Property 1", case, EXCESS, excess))
     for case, prior in ((POSTERIOR, False), (PRIOR, True)):

@@ -22,6 +22,11 @@ SLOPE = "slope over n"
 RATIO = "second-order over first-order term, one C"
 LEADS = {AUC: "AUC, MATT less MALT", ACCURACY: "accuracy, MATT less MALT"}
 ONE_PENALTY = "one C"
+OF_SLOPES = {
+    f"{quantity}, {SLOPE}": quantity
+    for quantity in (RATIO, *LEADS.values(), *(f"{lead}, {ONE_PENALTY}" for lead in LEADS.values()))
+}
+"""The quantities of Control 11 that are slopes, and what of."""
 LIKE_PRINT = "gap as printed"
 # Readings of Definition 3's posterior, where reference models stand for it.
 ONE_LAW, OWN_LAW = "Property 2, one law of networks", "Property 2, each network a law"

@@ -13,6 +13,7 @@ from membership.studies.bayes_optimal.names import (
     LIKE_PRINT,
     MEMBERS,
     MODELS,
+    OF_SLOPES,
     ONE_LAW,
     OTHER,
     PEAK,
@@ -303,10 +304,10 @@ def histograms_picture(table: pd.DataFrame) -> str:
 
 def powers_picture(table: pd.DataFrame) -> str:
     """Alternative text."""
-    rows = table[table["quantity"].str.endswith(SLOPE)]
+    rows = table[table["quantity"].isin(OF_SLOPES)]
     if rows.empty:
         return "The second-order over the first-order term against n, one line a kind of features."
-    ratio = rows[rows["quantity"].str.startswith(RATIO)]["value"]
+    ratio = rows[rows["quantity"] == f"{RATIO}, {SLOPE}"]["value"]
     return (
         "A row for each quantity and a dot for each kind of features: the exponent of n, with its "
         f"interval. Those of the second-order over the first-order term go from {ratio.min():.2f} "

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership import plots
-from membership.studies.bmia import table_1
+from membership.studies.bmia import names, table_1
+from membership.studies.bmia.experiment import LABELS
 from membership.studies.bmia.scores import LIRA, LOG_LOSS, LOG_ODDS, PLAIN
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ ATTACKS = {
 }
 GAINS = {f"{FOUND} gained": "TPR at 1% FPR", "AUC(%) gained": "AUC"}
 DRAWN = ("BMIA, closed form", PLAIN, "Attack-R", LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
-WITHIN = ": FPR (%) at a nominal "
 ACCUSED = "false among those accused at 10% (%)"
 
 
@@ -70,11 +70,9 @@ def _place(table: pd.DataFrame) -> dict[str, int]:
 
 def nominal(table: pd.DataFrame) -> "Figure":
     """Control 2: the share of non-members below a nominal rate, beside that rate."""
-    panel, rate = table["panel"].str.split(WITHIN, n=1, expand=True, regex=False).T.to_numpy()
-    shown = table.assign(panel=panel)
+    shown = table.assign(panel=table["panel"].str.removesuffix(names.AT_NOMINAL))
     promised = shown.drop_duplicates(["panel", "n_samples"])
-    share = float(rate[0].rstrip("%"))
-    promised = promised.assign(series="promised", value=share, low=share, high=share)
+    promised = promised.assign(series="promised", value=1.0, low=1.0, high=1.0)
     return plots.lines_with_intervals(
         pd.concat([shown[shown["series"] != "published, exact"], promised]),
         "n_samples",
@@ -133,7 +131,7 @@ def against_accuracy(table: pd.DataFrame) -> "Figure":
     """Control 16: both gains against the accuracy."""
     panels = {metric: f"{word} gained (points)" for metric, word in GAINS.items()}
     shown = table[table["metric"].isin(panels)]
-    simulated = shown["dataset"].str.startswith("Purchase")
+    simulated = shown["dataset"] == LABELS["purchase_like"]
     own = simulated & (shown["network"] == "mlp-32")
     series = (
         shown["dataset"]

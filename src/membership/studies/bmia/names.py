@@ -14,6 +14,9 @@ MANY = ("outputs-many", "posterior-many")
 QUANTILES = "measured-quantiles"
 """Of the last data set with many references, of a network that trains in seconds."""
 TOY = "measured-toy"
+PERFECT = "perfect predictive"
+AT_NOMINAL = ": FPR (%) at a nominal 1%"
+"""How a panel of Control 2 goes on after its data set, or after the above."""
 QMIA = "qmia"
 """What begins the name of each data set's file of it."""
 CONVOLUTIONAL = tuple(

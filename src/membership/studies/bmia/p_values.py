@@ -12,13 +12,12 @@ from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.distributions import student_log_survival
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia.names import SAMPLES
+from membership.studies.bmia.names import AT_NOMINAL, PERFECT, SAMPLES
 from membership.studies.bmia.scores import Seen, measured, percent
 from membership.studies.bmia.settings import Settings
 
 NOMINAL = 0.01
 SIMULATED = 200_000
-PERFECT = "perfect predictive"
 LESS_PRINTED = "less by p as printed"
 TESTS = {"published": False, "corrected": True}
 RATE = 0.1
@@ -119,7 +118,7 @@ def _perfect(rng: np.random.Generator) -> list[dict]:
 
 
 def _row(panel: str, series: str, n: int, columns: dict) -> dict:
-    key = {"panel": f"{panel}: FPR (%) at a nominal 1%", "series": series, "n_samples": n}
+    key = {"panel": f"{panel}{AT_NOMINAL}", "series": series, "n_samples": n}
     return {**key, "metric": "FPR(%)", **columns}
 
 

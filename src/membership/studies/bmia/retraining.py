@@ -18,6 +18,7 @@ from membership.studies.bmia.scores import Seen, auc, moments
 RELATED, RATIO = "correlation of the logarithms", "retraining / Laplace, geometric mean"
 CORRECTED = "corrected for noise"
 SD_AND_SCORE = "Laplace sd and score, rank correlation"
+OF_FULL = ", full posterior"
 SHOWN = 1000
 SPLITS = 35
 RESAMPLES = 200
@@ -78,7 +79,7 @@ def control_5(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
 def _summary(name: str, values: list[float], reliability: dict[str, float]) -> dict[str, float]:
     """Over targets; of what was divided by the root of a reliability, with its error, too."""
     summary = metrics.summary(values)
-    if not name.startswith(CORRECTED):
+    if name not in (CORRECTED, f"{CORRECTED}{OF_FULL}"):
         return summary
     error = (reliability["high"] - reliability["low"]) / (2 * stats.norm.ppf(0.975))
     of_root = summary["value"] * error / (2 * reliability["value"])
@@ -97,7 +98,7 @@ def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, 
     for target in seen.targets:
         own = moments(variants, seen.first(target), FULL)
         for name, value in related(hinge, *own, reliability).items():
-            by_quantity.setdefault(f"{name}, full posterior", []).append(value)
+            by_quantity.setdefault(f"{name}{OF_FULL}", []).append(value)
     return by_quantity
 
 

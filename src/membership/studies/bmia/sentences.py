@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from membership.exhibits.sentences import span
+from membership.studies.bmia import names
 
 RATE = "TPR(%)@FPR=1%"
 _SHARE = "inference / training"
@@ -54,7 +55,7 @@ def laws(table: pd.DataFrame) -> str:
 
 def of_control_2(table: pd.DataFrame) -> str:
     """Both tests' rates with a perfect predictive, at the fewest and the most draws."""
-    perfect = table[table["panel"].str.startswith("perfect")]
+    perfect = table[table["panel"] == names.PERFECT + names.AT_NOMINAL]
     rate = perfect.set_index(["series", "n_samples"])["value"]
     few, many = perfect["n_samples"].min(), perfect["n_samples"].max()
     return (
