@@ -401,19 +401,12 @@ def falls_with_the_loss(rows: Rows, parts: int) -> Outcome:
     return every([much_better(contrast, 0.0, parts=parts) for contrast in against])
 
 
-@over("iha-ctl-21", IMAGES, parts=3)
-def proportional(rows: Rows, parts: int) -> Outcome:
-    """iha-c20: the score ranks nearly as minus the loss in each group."""
-    against = [_with_loss(rows, "IHA[All]", name) for name in RECORDS]
-    return every([much_better(contrast, 0.9, parts=parts) for contrast in against])
-
-
 @over("iha-ctl-21", IMAGES)
 def positive_factor(rows: Rows, parts: int) -> Outcome:
-    """iha-c21: the score is below 0 for nearly all records."""
+    """iha-c20: the score is below 0 for most records."""
     label = "records whose score is below 0 (%)"
     share = rows.number(label, subjects.BELOW, attack="IHA[All]", records="all")
-    return much_better(share, 95.0, parts=parts)
+    return much_better(share, 50.0, parts=parts)
 
 
 @over("iha-ctl-1", IMAGES)
