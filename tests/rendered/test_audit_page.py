@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,40 +10,20 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from membership import audit, paths
+from membership import audit
 from tests.audit import odd_scores
-from tests.rendered.test_calculator_page import HEAD
+from tests.rendered import test_calculator_page as calculator_page
 
 NAMES = ["clinic A", 'ward "B", east', "C"]
 
 
 def page_file(folder: Path, theme: str = "light") -> str:
-    """The page's own markup and scripts, as the book has them, without the theme."""
-    book = paths.project_root() / "book"
-    markup = re.search(
-        r"```\{raw\} html\n(.*?)```", (book / "audit.md").read_text(encoding="utf-8"), re.S
-    )[1]
-    shutil.copytree(book / "_static", folder / "_static", dirs_exist_ok=True)
-    page = folder / "book" / "audit.html"
-    page.parent.mkdir(exist_ok=True)
-    page.write_text(
-        HEAD.format(theme=theme).replace("Privacy calculator", "Audit")
-        + markup
-        + "</main></body></html>",
-        encoding="utf-8",
-    )
-    return page.as_uri()
+    return calculator_page.page_file(folder, theme, "audit")
 
 
 @pytest.fixture
 def auditor(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
-    page = open_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda message: problems.append(message.text))
-    page.goto(page_file(tmp_path))
-    yield page
-    assert problems == []
+    yield from calculator_page.attended(open_page(), page_file(tmp_path), "main")
 
 
 def choose(page: Page, name: str, given: str | bytes) -> None:

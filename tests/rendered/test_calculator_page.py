@@ -20,25 +20,28 @@ from membership.studies.gmip.recipes import RECIPES
 from tests.rendered.reading import PATIENCE
 
 HEAD = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width"><title>Privacy calculator</title>
+<meta name="viewport" content="width=device-width"><title>{title}</title>
 <link rel="stylesheet" href="../_static/custom.css">
 <link rel="stylesheet" href="../_static/game.css">
 <style>html[data-theme=light] {{--pst-color-background: #fff; --pst-color-text-base: #222832;
 --pst-color-text-muted: #48566b; background: #fff; color: #222832}}
 html[data-theme=dark] {{--pst-color-background: #14181e; --pst-color-text-base: #ced6dd;
 --pst-color-text-muted: #9ca4af; background: #14181e; color: #ced6dd}}</style>
-</head><body><main><h1>Privacy calculator</h1>"""
+</head><body><main><h1>{title}</h1>"""
+TITLES = {"gmip_calculator": "Privacy calculator", "audit": "Audit"}
+READY = "#gmip-calculator[aria-busy=false]"
 
 
-def page_file(folder: Path, theme: str = "light") -> str:
-    """The calculator's own markup and scripts, as the book has them, without the theme."""
+def page_file(folder: Path, theme: str = "light", name: str = "gmip_calculator") -> str:
+    """A page's own markup and scripts, as the book has them, without the theme."""
     book = paths.project_root() / "book"
-    text = (book / "gmip_calculator.md").read_text(encoding="utf-8")
+    text = (book / f"{name}.md").read_text(encoding="utf-8")
     markup = re.search(r"```\{raw\} html\n(.*?)```", text, re.S)[1]
     shutil.copytree(book / "_static", folder / "_static", dirs_exist_ok=True)
-    page = folder / "book" / "gmip_calculator.html"
+    page = folder / "book" / f"{name}.html"
     page.parent.mkdir(exist_ok=True)
-    page.write_text(HEAD.format(theme=theme) + markup + "</main></body></html>", encoding="utf-8")
+    head = HEAD.format(theme=theme, title=TITLES[name])
+    page.write_text(f"{head}{markup}</main></body></html>", encoding="utf-8")
     return page.as_uri()
 
 
@@ -51,20 +54,20 @@ RUN |= {"adjacency": "add-remove", "d": "", "k": "", "start": "sigma", "value": 
 SHORT = RUN | {"epochs": 0.5, "delta": 1e-5}
 
 
-def attended(page: Page, folder: Path) -> Iterator[Page]:
+def attended(page: Page, address: str, ready: str = READY) -> Iterator[Page]:
     """The opened page; at the end there was nothing to complain about."""
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("console", lambda message: problems.append(message.text))
-    page.goto(page_file(folder))
-    page.locator("#gmip-calculator[aria-busy=false]").wait_for()
+    page.goto(address)
+    page.locator(ready).wait_for()
     yield page
     assert problems == []
 
 
 @pytest.fixture
 def opened(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
-    yield from attended(open_page(), tmp_path)
+    yield from attended(open_page(), page_file(tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def shared(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """One page for many tests, each of which fills in every field."""
     page = browser.new_page()
     page.set_default_timeout(PATIENCE)
-    yield from attended(page, tmp_path_factory.mktemp("calculator"))
+    yield from attended(page, page_file(tmp_path_factory.mktemp("calculator")))
     page.close()
 
 
