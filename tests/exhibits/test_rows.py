@@ -51,3 +51,13 @@ def test_correlations_have_the_intervals_of_scipy():
     )
     one = rows.correlation(x, 2 * x)
     assert one["low"] <= one["value"] <= one["high"]
+
+
+def test_a_number_with_its_error_makes_the_row_that_its_repeats_make():
+    whole = metrics.summary([61.0, 64.0, 70.0], highest=70.0)
+    value, error, degrees = (
+        whole[name] for name in ("value", "standard_error", "degrees_of_freedom")
+    )
+    made = rows.of_error(value, error, 3, degrees, highest=70.0)
+    assert made == pytest.approx(whole)
+    assert list(made) == list(whole)
