@@ -130,7 +130,7 @@ FLIPS = {
     ),
     "iha-c18": (auc(**{THREE: 0.71, TWO: 0.7}), auc(**{THREE: 0.65, TWO: 0.7})),
     "iha-c19": (with_loss(-0.3, -0.3), with_loss(0.1, -0.3)),
-    "iha-c20": (with_loss(-0.3, -0.3, below=60.0), with_loss(-0.3, -0.3, below=40.0)),
+    "iha-c20": (with_loss(-0.3, -0.3, below=50.2), with_loss(-0.3, -0.3, below=40.0)),
     "iha-o01": (auc(**{EVERYONE: 0.5, "LOSS": 0.5}), auc(**{EVERYONE: 0.6, "LOSS": 0.5})),
     "iha-o03": (auc(**{AMONG: 0.6, "LiRA": 0.5}), auc(**{AMONG: 0.5, "LiRA": 0.5})),
     "iha-o04": (lead(0.6, 0.5), lead(0.5, 0.6)),
