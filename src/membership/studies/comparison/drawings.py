@@ -107,7 +107,7 @@ def leaders(table: pd.DataFrame) -> "Figure":
     place = area["cells"].map(list(area["cells"].unique()).index)
     area = area.assign(place=place, lower=-area["value"]).sort_values(["place", "lower"])
     widest = area["cells"].iloc[0]
-    fewer = area["cells"].where(area["cells"] != widest)
+    fewer = area["cells"].where(area["cells"] != widest).str.split(" of ").str[0]
     name = area["attack"] + (" (" + fewer + ")").fillna("")
     shown = area.assign(row=name, references=trained(area["attack"]))
     is_area = names.AREA in set(area["metric"])

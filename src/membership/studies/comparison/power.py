@@ -62,15 +62,19 @@ def against_seconds(source: Source) -> pd.DataFrame:
     table = source.table("comparison-fig-2")
     timed = (table["metric"] == AREA) & table["seconds"].notna()
     points = table[timed].reset_index(drop=True)
+    is_on = front(points, _of_one_reference(source))
+    marked = points.assign(**{FRONT: np.where(is_on, "yes", "no")})
+    marked.attrs = dict(table.attrs)
+    return marked
+
+
+def front(points: pd.DataFrame, step: float) -> np.ndarray:
+    """Which points no other is better than for no more, nor as good for less, by whole steps."""
     dearer, better = (
         points[name].to_numpy()[None] - points[name].to_numpy()[:, None]
         for name in ("seconds", "value")
     )
-    step = _of_one_reference(source)
-    front = ~(((dearer < step) & (better > 0)) | ((dearer <= -step) & (better == 0))).any(axis=1)
-    marked = points.assign(**{FRONT: np.where(front, "yes", "no")})
-    marked.attrs = dict(table.attrs)
-    return marked
+    return ~(((dearer < step) & (better > 0)) | ((dearer <= -step) & (better == 0))).any(axis=1)
 
 
 def _of_one_reference(source: Source) -> float:
