@@ -107,8 +107,8 @@ def leaders(table: pd.DataFrame) -> "Figure":
     place = area["cells"].map(list(area["cells"].unique()).index)
     area = area.assign(place=place, lower=-area["value"]).sort_values(["place", "lower"])
     widest = area["cells"].iloc[0]
-    fewer = area["cells"].where(area["cells"] != widest).str.split(" of ").str[0]
-    name = area["attack"] + (" (" + fewer + ")").fillna("")
+    fewer = " (" + area["cells"].str.split(" of ").str[0] + ")"
+    name = area["attack"] + fewer.where(area["cells"] != widest, "")
     shown = area.assign(row=name, references=trained(area["attack"]))
     is_area = names.AREA in set(area["metric"])
     label = f"AUC, averaged over {widest}" if is_area else area["metric"].iloc[0]
