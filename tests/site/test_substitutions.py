@@ -210,7 +210,8 @@ def test_the_score_counts_what_was_compared_and_sets_the_formula_apart():
     assert f"Of {len(rows)} printed numbers {len(compared)} could be compared" in words
     assert f"{len(formula)} of these" in words
     measured = [row["verdict"] for row in compared if row["id"] != "gmip-tab-5"]
-    assert f"Of the other {len(measured)}: {measured.count('agrees')} agree" in words
+    assert f"Of the other {len(measured)}, {measured.count('agrees')} agree" in words
+    assert f"{measured.count('compatible')} are compatible" in words
     assert f"{measured.count('differs')} differ." in words
 
 
@@ -235,6 +236,12 @@ def test_the_tally_of_a_chapter_counts_its_claims_and_numbers():
     chips = [chip["title"] for chip in shown.select(".o-chips > span[title]")]
     found = [*part.by_origin["papers"].items(), *part.counts.items()]
     assert chips == [f"{n} {word}" for word, n in found]
+    words = html(substitutions.tally(context("notebooks/iha"), "iha"))
+    for hidden in (*shown.select(".visually-hidden"), *words.select(".visually-hidden")):
+        hidden.decompose()
+    counts = part.by_origin["papers"]
+    assert f"{counts['supported']} supported" in words.get_text()
+    assert "supported" not in shown.get_text()
 
 
 def test_every_attack_has_a_row_with_its_needs():

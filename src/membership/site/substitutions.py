@@ -43,7 +43,8 @@ from membership.exhibits.claims import Row
 from membership.exhibits.declaration import declared
 from membership.exhibits.homes import page_of
 from membership.exhibits.listing import find
-from membership.exhibits.panels import Panel, in_words
+from membership.exhibits.panels import PLURALS, Panel, in_words
+from membership.exhibits.sentences import joined
 from membership.exhibits.standing import WORDS as STANDINGS
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
@@ -207,12 +208,14 @@ def score(context: Any) -> str:
     """How many printed numbers could be compared, and what came of them, in a sentence."""
     measured, formula = overview.compared()
     total = sum(overview.totals()[0].values())
+    agreeing = formula.get("agrees", 0)
+    words = joined(in_words(measured).replace(" compatible", " are compatible").split(", "))
     return (
         f'<a href="{base(context)}verdicts.html">Of {total} printed numbers</a> '
         f"{sum(measured.values()) + sum(formula.values())} could be compared. "
-        f"{sum(formula.values())} of these are one table of a formula, of which "
-        f"{formula.get('agrees', 0)} agree. Of the other {sum(measured.values())}: "
-        f"{in_words(measured)}."
+        f"{sum(formula.values())} of these stand in one table of a formula, and "
+        f"{'all' if agreeing == sum(formula.values()) else agreeing} of them agree. "
+        f"Of the other {sum(measured.values())}, {words}."
     )
 
 
@@ -261,9 +264,10 @@ def cases(context: Any) -> str:
 
 @jinja2.pass_context
 def tally(context: Any, chapter: str) -> str:
-    """A chapter's claims and numbers as marks."""
+    """A chapter's claims and numbers as marks, on a page of the chapter with words."""
     by_chapter = {part.chapter: part for part in overview.parts()}
-    return " ".join(macro("claimed.html", "marks", by_chapter[chapter], base(context)).split())
+    shown = macro("claimed.html", "marks", by_chapter[chapter], bool(base(context)), PLURALS)
+    return " ".join(shown.split())
 
 
 def raw(html: str) -> str:

@@ -13,7 +13,9 @@ from membership.studies.comparison import (
     agreement,
     bounds,
     nulls,
+    power,
     risk,
+    sentences,
     thresholds,
 )
 from membership.studies.comparison.scores import Table, of_targets
@@ -198,3 +200,21 @@ def test_targets_are_averaged_within_a_data_set_and_data_sets_alike():
     alone = of_targets(cells[:1], [a], lowest=0.0, highest=50.0)
     assert alone == metrics.summary(a, lowest=0.0, highest=50.0)
     assert of_targets(cells[:2], [a, other], highest=35.0)["high"] == 35.0
+
+
+def test_costs_that_differ_by_less_than_a_reference_model_are_equal():
+    rows = [
+        ("LOSS", 0.01, 0.70),
+        ("LOSS", 0.01, 0.70),
+        ("RMIA", 0.9428, 0.74),
+        ("BASE", 0.9430, 0.78),
+        ("BMIA, mixture", 1.4, 0.79),
+        ("LiRA", 30.0, 0.78),
+    ]
+    points = pd.DataFrame(rows, columns=["attack", "seconds", "value"])
+    on = power.front(points, step=0.47)
+    assert on.tolist() == [True, True, False, False, True, False]
+    # Where a model takes next to nothing to train, a tenth of a millisecond counts.
+    assert power.front(points, step=1e-5).tolist() == [True, True, True, True, True, False]
+    said = sentences.of_seconds(points.assign(**{power.FRONT: np.where(on, "yes", "no")}))
+    assert "none is better than LOSS and BMIA, mixture. LOSS takes 0.01 s" in said

@@ -101,6 +101,8 @@ def test_a_run_has_every_attack_and_promise_at_each_length(gathered):
     assert "GLiR" in sentences.of_the_rivals(table)
     said = sentences.of_control_20(table)
     assert len(said.split()) <= 25
+    assert "promised at K = d" in said
+    assert said.endswith("by Equation 10.")
     assert len(drawings.rivals(table).axes) == 3
     assert len(drawings.rivals(rival_table.table([one, few], [])).axes) == 2
 

@@ -48,8 +48,9 @@ RATES: dict[str, tuple[str | float, float]] = {
 RESAMPLES = 40
 """Of the records at most: 24,000 are asked, and five targets make nearly all of the interval."""
 _NOTE = (
-    "Nothing is trained for it: evidence of the paper-size run behind bmia-ctl-18. Attacks that "
-    "train references with the record, such as online LiRA and BASE, would take other references."
+    "Nothing is trained for it: the evidence is that of the ResNet-18 in Control 18 of BMIA's "
+    "chapter. Attacks that train references with the record, such as online LiRA and BASE, would "
+    "take other references."
 )
 
 

@@ -10,6 +10,7 @@ from membership.attacks.registry import BOTH, OUT
 from membership.metrics.rate_names import tpr_label
 from membership.plots.look import is_narrow
 from membership.studies.comparison import agreement, names, power, sentences, thresholds
+from membership.studies.comparison.leaderboard import LOSS_THERE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +28,7 @@ def trained(attack: pd.Series) -> pd.Series:
     known = {
         registered.display: registered.references for registered in attacks.registry().values()
     }
-    return attack.map(known).map(lambda kind: TRAINED.get(kind, kind))
+    return attack.map(known).fillna("none").map(lambda kind: TRAINED.get(kind, kind))
 
 
 def gains(table: pd.DataFrame) -> "Figure":
@@ -66,10 +67,13 @@ def worth_of_a_flag(table: pd.DataFrame) -> "Figure":
     """Table 3: who of those flagged is a member, by how many of those asked are.
 
     A predictive value at one share of members is one at every share: only the odds before change.
+    Of the attacks with references, which lie close, the curves are of the lowest and the highest.
     """
     shares = {thresholds.value_of(prior): prior for prior in thresholds.PRIORS}
     shown = table.assign(share=table["metric"].map(shares)).dropna(subset="share")
     shown = shown[shown["share"] == shown["share"].max()]
+    worth = shown[shown["attack"] != "LOSS"].groupby("attack")["value"].mean()
+    shown = shown[shown["attack"].isin(("LOSS", worth.idxmin(), worth.idxmax()))]
     parts = [
         shown.assign(
             at=100 * share, **{end: _moved(shown, end, share) for end in ("value", "low", "high")}
@@ -93,14 +97,23 @@ def _moved(rows: pd.DataFrame, end: str, share: float) -> pd.Series:
 
 
 def leaders(table: pd.DataFrame) -> "Figure":
-    """Table 1: attacks by their AUC, averaged over cells."""
-    area = table[table["metric"] == names.AREA].sort_values("value", ascending=False)
+    """Tables 1 and 2: attacks by their AUC, averaged over cells.
+
+    Those that fewer cells allow stand last, beside LOSS on the same cells.
+    """
+    area = table[table["metric"].isin((names.AREA, LOSS_THERE, names.PARAMETERS))]
+    area = area.assign(attack=area["attack"].where(area["metric"] != LOSS_THERE, "LOSS"))
+    area = area.drop_duplicates(["cells", "attack"])
+    place = area["cells"].map(list(area["cells"].unique()).index)
+    area = area.assign(place=place, lower=-area["value"]).sort_values(["place", "lower"])
     widest = area["cells"].iloc[0]
-    fewer = area["cells"].where(area["cells"] != widest)
-    name = area["attack"] + (" (" + fewer + ")").fillna("")
+    fewer = " (" + area["cells"].str.split(" of ").str[0] + ")"
+    name = area["attack"] + fewer.where(area["cells"] != widest, "")
     shown = area.assign(row=name, references=trained(area["attack"]))
-    label = f"AUC, averaged over {widest}"
-    return plots.dots_by_row(shown, "row", by="references", baseline=0.5, label=label)
+    is_area = names.AREA in set(area["metric"])
+    label = f"AUC, averaged over {widest}" if is_area else area["metric"].iloc[0]
+    baseline = 0.5 if is_area else None
+    return plots.dots_by_row(shown, "row", by="references", baseline=baseline, label=label)
 
 
 def network(table: pd.DataFrame) -> "Figure":
@@ -142,12 +155,16 @@ def levels(table: pd.DataFrame) -> "Figure":
 def seconds(table: pd.DataFrame) -> "Figure":
     """Figure 3: the AUC by seconds."""
     shown = table.assign(panel="one target, end to end", x=table["seconds"], y=table["value"])
-    return plots.scatter_panels(
+    figure = plots.scatter_panels(
         shown,
         by="attack",
         log_x=True,
         labels={"one target, end to end": ("processor seconds", "AUC")},
     )
+    if is_narrow():
+        # Above the points stands a legend with a line an attack.
+        figure.set_figheight(figure.get_figheight() + 0.17 * shown["attack"].nunique())
+    return figure
 
 
 def risk(table: pd.DataFrame) -> "Figure":

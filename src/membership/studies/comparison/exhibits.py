@@ -40,7 +40,9 @@ EXHIBITS = (
         "tab-1", leaderboard.references, TIMED, draw=drawings.leaders, says=sentences.of_references
     ),
     exhibit("fig-1", leaderboard.by_cell, FILES, draw=drawings.cells, says=sentences.of_cells),
-    exhibit("tab-2", leaderboard.all_others, TIMED, says=sentences.of_others),
+    exhibit(
+        "tab-2", leaderboard.all_others, TIMED, draw=drawings.leaders, says=sentences.of_others
+    ),
     exhibit("ctl-1", leaderboard.canaries, FILES),
     exhibit("fig-2", power.against_references, TIMED, says=sentences.of_power),
     exhibit(

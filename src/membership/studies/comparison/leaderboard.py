@@ -36,6 +36,8 @@ from membership.studies.comparison.settings import Settings
 TRAINED = {BOTH: (OUT, BOTH), OUT: (OUT,), "none": ()}
 LOW = tpr_column(0.001)
 BEHIND, BEHIND_RATE = "AUC behind the best", tpr_column(0.01, " behind the best (points)")
+LOSS_THERE = "AUC of LOSS on the same cells"
+"""Beside an attack that not all cells allow: an average over others cannot be compared."""
 USED, SECONDS, BASE = "reference models", "processor seconds", "best of no more knowledge"
 RATES = {RATE: 0.01, LOW: 0.001}
 # In this order, so that what follows from what follows is there.
@@ -140,6 +142,8 @@ def _rows(
         numbers[BEHIND] = area(plain(cells), pair, settings)
         if carried[RATE]:
             numbers[BEHIND_RATE] = rate(carried[RATE], pair, settings)
+    if len(cells) < len(areas.get("loss", ())):
+        numbers[LOSS_THERE] = area(plain(cells), {"loss": 1.0}, settings)
     times = [source.evidence(f"times-{evidence.cell.word}") for evidence in cells]
     seconds = [seconds_of(name, *pair) for pair in zip(cells, times, strict=True)]
     numbers[USED] = metrics.exactly(references_of(name, cells[0]))

@@ -17,6 +17,7 @@ from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
 from membership.studies.comparison.names import AREA, RATE
 from membership.studies.comparison.scores import CONTRASTS, CellEvidence, Table, origin, typical
+from membership.studies.comparison.sentences import CHANGED
 
 # Reference models in the target's place, each from a pair of complements of its own.
 ATTACKED = 4
@@ -24,7 +25,6 @@ WARM = "temperature 2"
 SIGNALS = {"temperature 1": "log_odds", WARM: "halved_log_odds"}
 
 Score = Callable[[Observed], FloatArray]
-CHANGED = "gain over the first setting"
 
 
 def _mean(seen: Observed) -> FloatArray:

@@ -244,13 +244,16 @@ def _rates_of(table: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
 
 
 def of_control_20(table: pd.DataFrame) -> str:
-    """GLiR beside LiRA, and the promise."""
+    """GLiR beside LiRA, and the promise, after the shortest and the longest training."""
     parts = []
     for name, value in _rates_of(table):
-        stated = value[names.PROMISED if names.PROMISED in value else names.PROMISED_COMPOSED]
+        is_few = names.PROMISED in value
+        stated = value[names.PROMISED if is_few else names.PROMISED_COMPOSED]
         glir, lira = value[[names.GLIR, names.LIRA]]
-        parts.append(f"{name.partition(', ')[2]} {glir:.1f}, {lira:.1f}, {stated:.1f}")
-    return f"Members (%) at 1% FPR, GLiR, LiRA, promised: {'; '.join(parts)}."
+        by = "" if is_few else " by Equation 10"
+        parts.append(f"{name.partition(', ')[2]} {glir:.1f}, {lira:.1f}, {stated:.1f}{by}")
+    ends = "; ".join([*parts[:1], *parts[1:][-1:]])
+    return f"Members (%) at 1% FPR, GLiR, LiRA, promised at K = d: {ends}."
 
 
 def of_the_rivals(table: pd.DataFrame) -> str:
