@@ -108,3 +108,9 @@ def test_several_rows_are_told_from_the_least_to_the_largest():
     assert sentences.declared(declared | {"spans": {"all": {"attack": "none"}}}, TABLE) == ""
     least = sentences.declared(declared | {"at": "most"}, TABLE)
     assert least.endswith(f"at n = {many:,}")
+
+
+def test_the_last_of_several_texts_may_have_a_word_of_its_own():
+    by_number = {"text": "{n}", "over": "n", "between": ", ", "last": " and "}
+    assert sentences.declared(by_number, TABLE) == "400, 6000 and 1000"
+    assert sentences.declared(by_number, TABLE[TABLE["n"] == 400]) == "400"

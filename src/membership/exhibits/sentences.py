@@ -59,6 +59,7 @@ def each(
     text: str,
     whole: str = "{}",
     between: str = "; ",
+    last: str = "",
     spans: Mapping[str, Mapping[str, Any]] | None = None,
     **rows: Mapping[str, Any] | str,
 ) -> str:
@@ -78,6 +79,8 @@ def each(
         them all leaves no sentence, "".
     between : str
         What stands between two texts.
+    last : str
+        What stands before the last text, where it is not what stands before the others.
     spans : mapping, optional
         Each name's rows, several: a format of it says their least and largest number.
     **rows : mapping or str
@@ -99,7 +102,11 @@ def each(
         except LookupError:
             continue
         texts.append(text.format(**words, **named))
-    return whole.format(between.join(texts), **words) if texts else ""
+    if not texts:
+        return ""
+    first = between.join(texts[:-1])
+    listed = (last or between).join(filter(None, (first, texts[-1])))
+    return whole.format(listed, **words)
 
 
 def declared(
