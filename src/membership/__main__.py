@@ -16,8 +16,9 @@ def main() -> None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     try:
         from membership.cli import main as command
-    except (ImportError, MemoryError, OSError) as error:
-        reason = error or "out of memory"
+    # A SystemError is how Python's own C code lacks memory at times.
+    except (ImportError, MemoryError, OSError, SystemError) as error:
+        reason = "out of memory" if isinstance(error, MemoryError | SystemError) else error
         sys.exit(f"membership: cannot start: {reason}; does `ulimit -a` allow enough?")
     command()
 

@@ -44,7 +44,7 @@ def test_every_room_of_the_package_has_a_page() -> None:
     # each described by its chapter.
     serving = {"arrays", "errors", "limits", "manifest", "memory"}
     serving |= {"paths", "processes", "addresses"}
-    serving |= {"namespaces", "networks", "py", "shares", "tables"}
+    serving |= {"markup", "namespaces", "networks", "py", "shares", "tables"}
     others = serving | {"studies", "cli"}
     assert found - others == set(ROOMS)
 

@@ -16,6 +16,7 @@ from membership.studies.gmip import (
     law_of_k,
     loss_attack,
     moments,
+    names,
     recipes,
     setups,
     training_promise,
@@ -242,8 +243,8 @@ def test_the_parts_of_the_gap_add_up(audits, settings):
         assert value[:-1].sum() == pytest.approx(value[-1])
         assert value[-1] == pytest.approx(found[f"AUC of GLiR, {quantity} (%)"])
     part = table.set_index(["steps", "part"])["value"]
-    assert part["one step", moments.RANK] < 0 > part["one step", moments.SPREAD]
-    assert part["one step", moments.BACKGROUND] < 0
+    assert part["one step", names.RANK] < 0 > part["one step", names.SPREAD]
+    assert part["one step", names.BACKGROUND] < 0
 
 
 def test_the_simulated_covariance_is_a_sample_covariance():
