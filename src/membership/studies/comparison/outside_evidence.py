@@ -1,8 +1,7 @@
 """Two attacks as others run them: QMIA with trees, and BMIA as its only public code has it.
 
-Of each cell that is looked at some targets and the references of their pairs are trained again, as
-`experiment.train` trains them; what they answer is compared with the cell's own evidence when the
-scores are read.
+Of each cell that is looked at some targets are attacked, by the references of their pairs; what
+they answer is compared with the cell's own evidence when the scores are read.
 """
 
 import hashlib
@@ -34,13 +33,13 @@ def outside(cell: Cell, settings: Settings) -> xr.Dataset:
     """Scores of both attacks on some of a cell's targets, with the log-odds that they are of."""
     game = world(cell, settings)
     targets = list(game.targets)[:OUTSIDE_TARGETS]
-    pairs = [game.pair(target) for target in targets]
-    ensemble = train(game, [*targets, *(model for pair in pairs for model in pair)])
-    scores, odds = [], []
-    for place in range(len(targets)):
-        first = len(targets) + 2 * place
-        scores.append([_boosted(game, ensemble, place), _public(game, ensemble, place, first)])
-        odds.append(_log_odds(ensemble, place, game.pool))
+    # All of them, as for the cell's other evidence: a model rounds as those trained beside it do.
+    ensemble = train(game)
+    scores = [
+        [_boosted(game, ensemble, target), _public(game, ensemble, target, game.pair(target))]
+        for target in targets
+    ]
+    odds = [_log_odds(ensemble, target, game.pool) for target in targets]
     variables = {
         "score": (("target", "attack", "record"), np.array(scores)),
         "log_odds": (("target", "record"), np.array(odds, dtype=np.float32)),
@@ -49,13 +48,13 @@ def outside(cell: Cell, settings: Settings) -> xr.Dataset:
     return evidence.dataset("process", variables, labels, **about(game))
 
 
-def _log_odds(ensemble: training.Ensemble, place: int, records: Any) -> FloatArray:
-    return signals.scaled_logit(ensemble.module(place), np.array(records.x), records.y)[0]
+def _log_odds(ensemble: training.Ensemble, model: int, records: Any) -> FloatArray:
+    return signals.scaled_logit(ensemble.module(model), np.array(records.x), records.y)[0]
 
 
-def _boosted(game: World, ensemble: training.Ensemble, place: int) -> FloatArray:
+def _boosted(game: World, ensemble: training.Ensemble, target: int) -> FloatArray:
     """QMIA by gradient-boosted trees, fitted on the target's hinges of the population."""
-    module, held_out, pool = ensemble.module(place), game.held_out, game.pool
+    module, held_out, pool = ensemble.module(target), game.held_out, game.pool
     known, asked = (
         signals.hinge(module, np.array(records.x), records.y)[0] for records in (held_out, pool)
     )
@@ -76,18 +75,17 @@ def _boosted(game: World, ensemble: training.Ensemble, place: int) -> FloatArray
     return kept["score"].numpy()
 
 
-def _public(game: World, ensemble: training.Ensemble, place: int, first: int) -> FloatArray:
+def _public(
+    game: World, ensemble: training.Ensemble, target: int, pair: tuple[int, int]
+) -> FloatArray:
     """BMIA's p-value as LeakPro computes it, from the one of a pair without the record.
 
     Log-odds for the hinge, fifty draws, Student's distribution function for the score. The prior
     is the marginal likelihood's, as laplace-torch has it by default.
     """
-    target = _log_odds(ensemble, place, game.pool)
-    scores = [
-        public_score(target, _draws(game, ensemble, reference)) for reference in (first, first + 1)
-    ]
-    inside = ensemble.membership[first]
-    return np.where(inside, scores[1], scores[0])
+    log_odds = _log_odds(ensemble, target, game.pool)
+    scores = [public_score(log_odds, _draws(game, ensemble, reference)) for reference in pair]
+    return np.where(ensemble.membership[pair[0]], scores[1], scores[0])
 
 
 def public_score(target: FloatArray, drawn: FloatArray) -> FloatArray:
@@ -97,9 +95,9 @@ def public_score(target: FloatArray, drawn: FloatArray) -> FloatArray:
     return stats.t.cdf(less.mean(axis=0) / (error + EPSILON), len(drawn) - 1)
 
 
-def _draws(game: World, ensemble: training.Ensemble, place: int) -> FloatArray:
+def _draws(game: World, ensemble: training.Ensemble, model: int) -> FloatArray:
     """Log-odds of every record under drawn weights of the last layer, (draws, records)."""
-    member, module, x = ensemble.membership[place], ensemble.module(place), np.array(game.pool.x)
+    member, module, x = ensemble.membership[model], ensemble.module(model), np.array(game.pool.x)
     layer = curvature.last_layer(module, x)
     fitted = replace(layer, features=layer.features[member], logits=layer.logits[member])
     law = hinge_laws.posterior_of(fitted, game.pool.y[member])
