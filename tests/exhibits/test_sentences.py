@@ -114,3 +114,9 @@ def test_the_last_of_several_texts_may_have_a_word_of_its_own():
     by_number = {"text": "{n}", "over": "n", "between": ", ", "last": " and "}
     assert sentences.declared(by_number, TABLE) == "400, 6000 and 1000"
     assert sentences.declared(by_number, TABLE[TABLE["n"] == 400]) == "400"
+
+
+def test_several_rows_have_the_columns_of_their_table():
+    absent = {"text": "{matt.width}", "spans": {"matt": MATT}}
+    with pytest.raises(AttributeError, match="no column 'width'"):
+        sentences.declared(absent, TABLE)

@@ -50,6 +50,8 @@ class Span:
         return most if least == most else f"{least} to {most}"
 
     def __getattr__(self, name: str) -> "Span":
+        if name not in self.rows:
+            raise AttributeError(f"the rows have no column {name!r}")
         return Span(self.rows, name)
 
 
@@ -148,8 +150,7 @@ def ends(table: pd.DataFrame, column: str) -> pd.DataFrame:
 
 def span(values: pd.Series, digits: int = 0, unit: str = "%") -> str:
     """From the least to the largest number, "3 to 5%"; one where both print alike."""
-    least, most = (f"{end:.{digits}f}" for end in (values.min(), values.max()))
-    return f"{most}{unit}" if least == most else f"{least} to {most}{unit}"
+    return f"{Span(values.to_frame('value')):.{digits}f}{unit}"
 
 
 def joined(names: Sequence[str]) -> str:
