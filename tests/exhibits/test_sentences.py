@@ -110,6 +110,11 @@ def test_several_rows_are_told_from_the_least_to_the_largest():
     assert least.endswith(f"at n = {many:,}")
 
 
+def test_one_number_is_its_own_span():
+    values = TABLE["value"]
+    assert sentences.span(values[:1]) == sentences.span(values.iloc[0]) == "54%"
+
+
 def test_the_last_of_several_texts_may_have_a_word_of_its_own():
     by_number = {"text": "{n}", "over": "n", "between": ", ", "last": " and "}
     assert sentences.declared(by_number, TABLE) == "400, 6000 and 1000"

@@ -75,7 +75,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             copy_project(root)
             build(root)
     html = root / "_build" / "html"
-    assert (html / "index.html").is_file(), "the site could not be built; the first test says why"
+    assert (html / "index.html").is_file(), f"no site: {_why(root).read_text()}"
     return html
 
 
@@ -85,7 +85,13 @@ def build(root: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", BUILD], cwd=root, env=environment, capture_output=True, text=True
     )
+    # Every test that needs the site says why there is none, not the first alone.
+    _why(root).write_text(done.stderr[-1000:])
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def _why(root: Path) -> Path:
+    return root / "stderr.txt"
 
 
 @pytest.fixture(scope="session")

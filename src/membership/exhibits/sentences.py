@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from membership.errors import InputError
@@ -46,8 +47,7 @@ class Span:
         return self.rows[self.column].max()
 
     def __format__(self, style: str) -> str:
-        least, most = format(self.least, style), format(self.most, style)
-        return most if least == most else f"{least} to {most}"
+        return _from_to(self.least, self.most, style)
 
     def __getattr__(self, name: str) -> "Span":
         if name not in self.rows:
@@ -148,9 +148,14 @@ def ends(table: pd.DataFrame, column: str) -> pd.DataFrame:
     return table if values.nunique() < 2 else pd.concat([least, largest])
 
 
-def span(values: pd.Series, digits: int = 0, unit: str = "%") -> str:
+def span(values: pd.Series | np.floating, digits: int = 0, unit: str = "%") -> str:
     """From the least to the largest number, "3 to 5%"; one where both print alike."""
-    return f"{Span(values.to_frame('value')):.{digits}f}{unit}"
+    return _from_to(values.min(), values.max(), f".{digits}f") + unit
+
+
+def _from_to(least: float, most: float, style: str) -> str:
+    first, last = format(least, style), format(most, style)
+    return last if first == last else f"{first} to {last}"
 
 
 def joined(names: Sequence[str]) -> str:
