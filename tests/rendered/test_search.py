@@ -21,6 +21,8 @@ QUERIES = {
     "privacy budget": "book/gmip_calculator.html",
     "leakage": "book/chapters/lood.html",
     "MIA": "book/which-attack.html",
+    "attacks": "book/which-attack.html",
+    "best attack": "book/which-attack.html",
     "audit": "book/audit.html",
     "shadow models": "book/glossary.html#term-reference-model",
     "canary": "book/audit.html",
