@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from membership.errors import InputError
-from membership.published import sums
-from membership.published.rows import rows_at
+from membership.published.rows import rows_at, total
 
 _ENDS = {"least": "min", "most": "max"}
 
@@ -182,7 +181,7 @@ def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> 
     named: dict[str, Any] = {}
     for name, where in rows.items():
         if isinstance(where, str):
-            named[name] = sums.total(where, named)
+            named[name] = total(where, named)
             continue
         matches = _matches(table, name, where)
         if len(matches) > 1:
