@@ -5,7 +5,7 @@ import pytest
 from membership import exhibits
 from membership.errors import InputError
 from membership.exhibits import chapter as room
-from membership.exhibits import claims
+from membership.exhibits import claims, provenance
 from membership.published import Claim, Contrast
 from membership.published.claim_rules import about, better, bound
 
@@ -163,7 +163,7 @@ def test_a_notebook_sees_the_table_and_a_chapter_without_claims_says_so(
     open_chapter, toy, monkeypatch
 ):
     shown = []
-    monkeypatch.setattr(room, "_in_notebook", lambda: True)
+    monkeypatch.setattr(provenance, "in_notebook", lambda: True)
     monkeypatch.setattr(room, "_display", lambda *forms: shown.append(forms))
     chapter = open_chapter("quick")
     chapter.claims()

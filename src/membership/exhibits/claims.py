@@ -7,9 +7,9 @@ from membership import published
 from membership.exhibits.cards import macro, rendered
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
+from membership.exhibits.listing import recipe
 from membership.exhibits.panels import WORDS, counted, panels
 from membership.exhibits.source import Source
-from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
 from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPORTED, UNDECIDED
 

@@ -52,12 +52,12 @@ class Exhibit:
     says : callable, optional
         From the table to one sentence of what it shows; "" where it shows nothing sure.
     records : callable, optional
-        From the table to one row a record, for `membership.exhibits.records`: the page shows the
+        From the table to one row a record, for `membership.exhibits.panels`: the page shows the
         records of the picture one by one.
     caption : str
         What the picture needs to be read: axes, bands.
     standing : sequence of str
-        How near its committed run is to the paper's: words of `membership.exhibits.standing`, for
+        How near its committed run is to the paper's: words of `membership.exhibits.listing`, for
         each of its data sets; none where it is not run or has no data.
     alt : str or callable
         What someone who cannot see the picture should hear, with ``{says}`` where the sentence of
@@ -163,7 +163,7 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
     return tuple(_Later(f"{package}.{name}") for name in modules)
 
 
-(_SENTENCES,) = later("membership.exhibits", "sentences")
+_PLOTS, _SENTENCES = later("membership", "plots", "exhibits.sentences")
 
 
 def words_of(package: str) -> dict[str, dict[str, Any]]:
@@ -256,13 +256,7 @@ def _argument(evidence: str | Callable[[Any], Sequence[str]] | Reading, source: 
 
 def drawn(name: str, **options: Any) -> "Callable[[pd.DataFrame], Figure]":
     """How an exhibit is drawn: one of `membership.plots`, imported when a figure is asked for."""
-
-    def draw(table: pd.DataFrame) -> "Figure":
-        from membership import plots
-
-        return getattr(plots, name)(table, **options)
-
-    return draw
+    return functools.partial(getattr(_PLOTS, name), **options)
 
 
 def declarations(chapter: str, module: str, name: str) -> Any:

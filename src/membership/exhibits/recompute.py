@@ -11,7 +11,7 @@ import pandas as pd
 from joblib import delayed
 
 from membership import limits, manifest, processes
-from membership.exhibits import files, product
+from membership.exhibits import files
 from membership.exhibits.declaration import Exhibit, declared
 from membership.exhibits.source import Source
 
@@ -119,7 +119,7 @@ def recompute(
                 report.differences += _check(exhibit, table, committed, settings, tolerance)
             else:
                 table = _as_committed(table, committed, tolerance)
-                product.save(exhibit, table, settings, source.digests(exhibit))
+                files.save(exhibit, table, settings, source.digests(exhibit))
     folder = files.location("", settings.chapter, settings.profile, settings.results_dir)
     if not check and report.computed:
         manifest.seal(folder)
