@@ -70,7 +70,8 @@ class Chapter:
         declared_claims = claims_of(self.settings.chapter)
         exhibits = tuple(self.source.exhibits.values())
         committed = type(self.settings).from_values({"profile": "paper"})
-        own = None if self._is_committed else self.source
+        is_committed = self.settings.profile == "paper" and not self.settings.results_dir
+        own = None if is_committed else self.source
         results = claims.rows(declared_claims, exhibits, Committed(committed, exhibits), own)
         if provenance.in_notebook():
             html = claims.html(self.settings.chapter, results, exhibits)
@@ -105,11 +106,6 @@ class Chapter:
         table = self.source.table(exhibit_id)
         files.save(exhibit, table, self.settings, self.source.digests(exhibit))
         return panels(exhibit, self.settings.profile, self.settings.results_dir)
-
-    @property
-    def _is_committed(self) -> bool:
-        """Whether this run writes what is committed."""
-        return self.settings.profile == "paper" and not self.settings.results_dir
 
 
 def claims_of(chapter: str) -> tuple[Claim, ...]:

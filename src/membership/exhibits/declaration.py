@@ -224,11 +224,13 @@ def exhibits_of(
         settings: bool = False,
         **fields: Any,
     ) -> Exhibit:
+        readings = [_reading(part) for part in evidence]
+
         def needs(chosen: Any) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(name for part in evidence for name in _names(part, chosen)))
+            return tuple(dict.fromkeys(name for part in readings for name in part.names(chosen)))
 
         def compute(source: "Source") -> pd.DataFrame:
-            arguments = [_argument(part, source) for part in evidence]
+            arguments = [source.made(part.make) if part.make else source for part in readings]
             table = function(*arguments, *([source.settings] if settings else []))
             if about is not None:
                 read = [source.evidence(name) for name in needs(source.settings)]
@@ -240,18 +242,12 @@ def exhibits_of(
     return exhibit
 
 
-def _names(evidence: str | Callable[[Any], Sequence[str]] | Reading, settings: Any) -> list[str]:
-    if isinstance(evidence, str):
-        return [evidence]
-    return list((evidence.names if isinstance(evidence, Reading) else evidence)(settings))
-
-
-def _argument(evidence: str | Callable[[Any], Sequence[str]] | Reading, source: "Source") -> Any:
-    if isinstance(evidence, str):
-        return source.evidence(evidence)
+def _reading(evidence: str | Callable[[Any], Sequence[str]] | Reading) -> Reading:
     if isinstance(evidence, Reading):
-        return source if evidence.make is None else source.made(evidence.make)
-    return [source.evidence(name) for name in evidence(source.settings)]
+        return evidence
+    if isinstance(evidence, str):
+        return Reading(lambda settings: [evidence], lambda source: source.evidence(evidence))
+    return Reading(evidence, lambda source: [source.evidence(n) for n in evidence(source.settings)])
 
 
 def drawn(name: str, **options: Any) -> "Callable[[pd.DataFrame], Figure]":

@@ -38,12 +38,6 @@ class Grid:
     left_out: int
 
 
-def in_order(metrics: list[str]) -> list[str]:
-    """Metrics, each once, with the one that sums up an attack first, then rates."""
-    rank = {metric: (metric != "AUC", not metric.startswith("TPR")) for metric in metrics}
-    return sorted(dict.fromkeys(metrics), key=rank.__getitem__)
-
-
 def of_attacks(numbers: list[Quantity]) -> list[Quantity]:
     """The numbers without those about the models, unless there are no others."""
     return [quantity for quantity in numbers if not quantity.is_of_the_model] or numbers
@@ -55,7 +49,9 @@ def grid(numbers: list[Quantity]) -> Grid:
     Of a wide one, what all rows have in common stands once, in the heading.
     """
     shown = of_attacks(numbers)
-    metrics = in_order([quantity.metric for quantity in shown])
+    each_once = dict.fromkeys(quantity.metric for quantity in shown)
+    # The one that sums up an attack first, then rates.
+    metrics = sorted(each_once, key=lambda name: (name != "AUC", not name.startswith("TPR")))
     grouped = len(shown[0].keys) > 1 and _is_shared(shown)
     rows: dict[tuple[str, str], list[Quantity | None]] = {}
     common = _common(shown) if len(metrics) > _MOST_ACROSS else {}

@@ -28,13 +28,10 @@ def listed(chapter: str | None = None) -> pd.DataFrame:
         known = ", ".join(published.subjects)
         raise InputError(f"no chapter {chapter!r}; the chapters are {known}")
     names = list(published.subjects) if chapter is None else [chapter]
-    return pd.concat([_of_chapter(name) for name in names], ignore_index=True)
-
-
-def _of_chapter(chapter: str) -> pd.DataFrame:
     rows = [
-        [chapter, exhibit.id, exhibit.label, exhibit.kind, exhibit.content]
-        for exhibit in declared(chapter)
+        [name, exhibit.id, exhibit.label, exhibit.kind, exhibit.content]
+        for name in names
+        for exhibit in declared(name)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -107,7 +104,8 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
     }
     # An address that holds on this disk only is none: the note has the id.
     if membership.__url__:
-        fields["url"] = permalink(exhibit_id)
+        page = page_of(exhibit_id)
+        fields["url"] = f"{membership.__url__}book/chapters/{page}.html#{exhibit_id}"
     return entry("misc", f"membership-{exhibit_id}", fields)
 
 
@@ -132,12 +130,6 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.Data
         for row in table.itertuples()
     ]
     return table
-
-
-def permalink(exhibit_id: str) -> str:
-    """The address of an exhibit's card on the published site."""
-    known = find(exhibit_id)["id"]
-    return f"{membership.__url__}book/chapters/{page_of(known)}.html#{known}"
 
 
 def _note(exhibit_id: str, record: dict[str, Any] | None) -> str:

@@ -135,31 +135,23 @@ def quantities(table: pd.DataFrame, judged: pd.DataFrame | None = None) -> list[
     """The numbers of a tidy table, or of what `membership.published.compare` made of it."""
     frame = table if judged is None else judged
     keys = [key for key in _keys(frame) if key != "metric"]
-    filled = frame.assign(**{name: None for name in _OPTIONAL if name not in frame})
-    metrics = [metric_words(str(word)) for word in frame.get("metric", [""] * len(frame))]
     return [
         Quantity(
             {key: _word(key, row[key]) for key in keys},
-            metric,
+            metric_words(str(row.get("metric", ""))),
             float(row["value"]),
-            _float(row["low"], row["value"]),
-            _float(row["high"], row["value"]),
-            _float(row["published"]),
-            printed_text(row["published"], row["decimals"]),
-            _float(row["spread"]),
-            (_float(row["equal_low"]), _float(row["equal_high"])),
-            row["verdict"] or "",
-            row["reason"] or "",
-            bool(row["imputed"]),
+            _float(row.get("low"), row["value"]),
+            _float(row.get("high"), row["value"]),
+            _float(row.get("published")),
+            printed_text(row.get("published"), row.get("decimals")),
+            _float(row.get("spread")),
+            (_float(row.get("equal_low")), _float(row.get("equal_high"))),
+            row.get("verdict", ""),
+            row.get("reason", ""),
+            bool(row.get("imputed")),
         )
-        for row, metric in zip(filled.to_dict("records"), metrics, strict=True)
+        for row in frame.to_dict("records")
     ]
-
-
-_OPTIONAL = (
-    *("low", "high", "published", "decimals", "spread", "equal_low", "equal_high"),
-    *("verdict", "reason", "imputed"),
-)
 
 
 def _keys(frame: pd.DataFrame) -> list[str]:

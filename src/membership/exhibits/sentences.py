@@ -121,16 +121,9 @@ def declared(
     """
     if not isinstance(declaration, Mapping):
         return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
-    defaults: dict[str, Any] = {
-        "over": [],
-        "rows": {},
-        "where": {},
-        "order": "",
-        "at": "",
-        "of": "n",
-    }
-    options = defaults | dict(declaration)
-    rows, where, order, at, of = (options.pop(k) for k in ("rows", "where", "order", "at", "of"))
+    options: dict[str, Any] = {"over": [], **declaration}
+    rows, where = options.pop("rows", {}), options.pop("where", {})
+    order, at, of = options.pop("order", ""), options.pop("at", ""), options.pop("of", "n")
     try:
         part = rows_at(table, **where)
     except InputError:
