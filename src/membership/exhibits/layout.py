@@ -240,22 +240,19 @@ class Forest:
     has_margins: bool
 
 
-def suits(numbers: list[Quantity]) -> bool:
-    """Whether numbers are read more easily as marks on axes than as digits."""
-    parts = [of_attacks(part) for part in _levels_and_differences(numbers)]
-    few = all(len({quantity.metric for quantity in part}) <= MOST_METRICS for part in parts)
-    shown = [quantity for part in parts for quantity in part]
-    # Without a metric the numbers are of one measure only by chance.
-    named = all(quantity.keys and quantity.metric for quantity in shown)
-    return few and named and any(quantity.interval for quantity in shown)
-
-
 def forests(numbers: list[Quantity]) -> list[Forest]:
-    """Lay out the numbers of one run, of which `suits` is true: levels, then differences.
+    """Lay out the numbers of one run: levels, then differences; none where digits are read better.
 
     On one axis with the numbers that they are between, differences are dots at 0.
     """
-    return [_forest(part) for part in _levels_and_differences(numbers)]
+    parts = _levels_and_differences(numbers)
+    shown = [of_attacks(part) for part in parts]
+    few = all(len({quantity.metric for quantity in part}) <= MOST_METRICS for part in shown)
+    every = [quantity for part in shown for quantity in part]
+    # Without a metric the numbers are of one measure only by chance.
+    named = all(quantity.keys and quantity.metric for quantity in every)
+    known = few and named and any(quantity.interval for quantity in every)
+    return [_forest(part) for part in parts] if known else []
 
 
 def _levels_and_differences(numbers: list[Quantity]) -> list[list[Quantity]]:

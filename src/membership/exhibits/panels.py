@@ -20,7 +20,7 @@ from membership import markup, paths
 from membership.errors import InputError
 from membership.exhibits import files, provenance
 from membership.exhibits.declaration import Exhibit
-from membership.exhibits.layout import MOST_ROWS, Forest, Grid, forests, grid, suits
+from membership.exhibits.layout import MOST_ROWS, Forest, Grid, forests, grid
 from membership.exhibits.numbers import Quantity, is_tidy, number, quantities
 from membership.published import verdicts
 
@@ -136,12 +136,12 @@ class Panel:
     @cached_property
     def forests(self) -> list[Forest]:
         """The numbers as marks on axes, where they suit it and there is no picture."""
-        return forests(self.numbers) if not self.picture and suits(self.numbers) else []
+        return [] if self.picture else forests(self.numbers)
 
     @cached_property
     def grid(self) -> Grid | None:
         """The numbers as a short table, where there is nothing better to look at."""
-        if self.picture or not self.numbers or suits(self.numbers):
+        if self.picture or not self.numbers or self.forests:
             return None
         return grid(self.numbers) if all(quantity.keys for quantity in self.numbers) else None
 
