@@ -163,7 +163,6 @@ STANDINGS = {
     RECIPE: "not run here; a page says how",
     NOT_RUN: "not run here",
 }
-DECLARED = (AS_PAPER, SMALLER, OTHER, UNKNOWN, SUBSTITUTE)
 
 
 def standing(exhibit: Exhibit, run: "Panel | None") -> tuple[str, ...]:

@@ -168,7 +168,6 @@ def _check_published_error(spread: float | None, n_models: int | None) -> None:
 REPEATS = 20_000
 MARGIN = 0.01
 """Of an AUC, the metric that most published numbers are."""
-SHIFTS = {"exact replication": 0, "shifted by one margin": 1, "shifted by three margins": 3}
 
 
 class Design(NamedTuple):
@@ -196,14 +195,13 @@ def shares(
     shift: float,
     error: str,
     *,
-    margin: float = MARGIN,
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> dict[str, float]:
     """The share of each verdict when a whole experiment is repeated many times."""
     rng = np.random.default_rng([seed, *design[:2], *(round(1e6 * sd) for sd in design[2:])])
     n, m = design.n, design.m
-    value = rng.normal(shift * margin, design.sd / math.sqrt(n), repeats)
+    value = rng.normal(shift * MARGIN, design.sd / math.sqrt(n), repeats)
     published = rng.normal(0.0, design.sd_paper / math.sqrt(m), repeats)
     own = design.sd * np.sqrt(rng.chisquare(n - 1, repeats) / (n - 1) / n)
     known: dict = {}
@@ -214,7 +212,7 @@ def shares(
         own = own * imputed(1.0, n, m)
     difference, variance, degrees = moments(value, own, n - 1, published, **known)
     half = half_width(variance, degrees)
-    outcome = words(difference - half, difference + half, margin)
+    outcome = words(difference - half, difference + half, MARGIN)
     return {word: float(np.mean(outcome == word)) for word in WORDS}
 
 
@@ -234,7 +232,7 @@ def error_rates(repeats: int = REPEATS) -> pd.DataFrame:
             if error == "printed" and design.m < 2:
                 continue
             exact, at_one, at_three = (
-                shares(design, shift, error, repeats=repeats) for shift in SHIFTS.values()
+                shares(design, margins, error, repeats=repeats) for margins in (0, 1, 3)
             )
             rows.append(
                 {
