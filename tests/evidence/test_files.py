@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as arrays
 from membership import evidence
 from membership.errors import InputError
 from membership.evidence import files
+from membership.evidence.files import decode, encode, size_of
 from tests.evidence.examples import ORIGIN, measured, outputs
 
 
@@ -306,3 +307,31 @@ def test_a_file_is_no_larger_than_its_numbers_need(path):
     count = made["log_odds"].size
     assert evidence.save(path, made).stat().st_size < count * 2.7
     assert np.isfinite(evidence.load(path)["log_odds"]).all()
+
+
+@given(st.data())
+def test_every_bit_comes_back(data):
+    dtype = data.draw(st.sampled_from(["float32", "float64", "int32", "uint8", "bool"]))
+    shape = data.draw(arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
+    values = data.draw(arrays.arrays(dtype, shape))
+    payload = encode(values)
+    assert len(payload) == size_of(dtype, shape)
+    found = decode(payload, dtype, shape)
+    assert found.dtype == values.dtype
+    assert found.shape == values.shape
+    assert found.tobytes() == values.tobytes()
+
+
+def test_bytes_of_one_place_lie_together():
+    values = np.array([0x01020304, 0x11121314], dtype=np.int32)
+    assert encode(values).hex() == "0414031302120111"
+    assert encode(values.astype(">i4")) == encode(values)
+
+
+def test_a_truth_value_takes_a_bit():
+    assert encode(np.array([True, False, False, True] + [False] * 5)) == bytes([0b1001, 0])
+
+
+def test_a_payload_of_another_length_is_refused():
+    with pytest.raises(InputError, match="7 bytes for an array of float32"):
+        decode(bytes(7), "float32", (2,))

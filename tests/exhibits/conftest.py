@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from membership import paths, published
-from membership.exhibits import product
+from membership.exhibits import files
 from membership.exhibits.declaration import declared
 
 ID = "bayes-optimal-tab-1"
@@ -98,7 +98,7 @@ def save():
     """Saves a table as this run's Table 1 of the Bayes-optimal chapter."""
 
     def save(table, settings):
-        product.save(replace(EXHIBIT, draw=None), table, settings, {})
+        files.save(replace(EXHIBIT, draw=None), table, settings, {})
 
     return save
 

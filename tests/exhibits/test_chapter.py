@@ -27,7 +27,7 @@ def test_showing_saves_what_this_run_made(chapter, results):
 
 def test_a_notebook_gets_one_card(chapter, monkeypatch):
     shown = []
-    monkeypatch.setattr(room, "_in_notebook", lambda: True)
+    monkeypatch.setattr(provenance, "in_notebook", lambda: True)
     monkeypatch.setattr(room, "_display", lambda *forms: shown.append(forms))
     chapter.show("gmip-tab-1")
     ((html, text, _),) = shown
@@ -42,7 +42,7 @@ def test_what_a_notebook_shows_stands_alone_away_from_the_site(
     chapter, on_site, read, monkeypatch, results
 ):
     shown = []
-    monkeypatch.setattr(room, "_in_notebook", lambda: True)
+    monkeypatch.setattr(provenance, "in_notebook", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda forms, raw: shown.append(forms))
     monkeypatch.delenv(provenance.ON_SITE, raising=False)
     if on_site:
@@ -99,4 +99,4 @@ def test_a_chapter_without_declarations_cannot_be_opened(settings, monkeypatch, 
 
 def test_keys_that_are_numbers_are_found_by_their_text():
     table = pd.DataFrame({"n": [400, 1000], "value": [1.0, 2.0]})
-    assert room.lookup.number(table, {"n": 1000}, ".0f") == "2"
+    assert room.numbers.number_at(table, {"n": 1000}, ".0f") == "2"

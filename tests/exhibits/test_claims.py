@@ -5,7 +5,7 @@ import pytest
 from membership import exhibits
 from membership.errors import InputError
 from membership.exhibits import chapter as room
-from membership.exhibits import claims
+from membership.exhibits import claims, provenance
 from membership.published import Claim, Contrast
 from membership.published.claim_rules import about, better, bound
 
@@ -123,7 +123,7 @@ def test_what_speaks_for_a_claim_is_drawn_on_the_right():
         (Contrast("a", -0.2, 0.01, 9), lambda one: bound([one], 0.01), True),
     ):
         (number,) = rule(sure).numbers
-        lane = claims._lane(number, claims._reach(number), "undecided")
+        lane = claims._lane(number, "", claims._reach(number), "undecided")
         assert (lane.point > 50) is right
         assert lane.word == ("supported" if right else "contradicted")
         assert lane.ends[0] < lane.point < lane.ends[1]
@@ -132,13 +132,13 @@ def test_what_speaks_for_a_claim_is_drawn_on_the_right():
 
 def test_a_claim_of_likeness_is_drawn_in_its_band():
     (number,) = about(Contrast("a", 0.001, 0.0005, 9), 0.01).numbers
-    lane = claims._lane(number, claims._reach(number), "contradicted")
+    lane = claims._lane(number, "", claims._reach(number), "contradicted")
     assert lane.word == "supported"
     assert lane.band[0] < lane.ends[0] < lane.ends[1] < lane.band[1]
     (wide,) = about(Contrast("a", 0.001, 0.01, 9), 0.01).numbers
-    assert claims._lane(wide, claims._reach(wide), "contradicted").word == "undecided"
+    assert claims._lane(wide, "", claims._reach(wide), "contradicted").word == "undecided"
     # Of an identity no side is claimed.
-    assert claims._lane(Contrast("a", 1.0), 1.0, "contradicted").word == "contradicted"
+    assert claims._lane(Contrast("a", 1.0), "a", 1.0, "contradicted").word == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_claim_of_likeness_is_drawn_in_its_band():
     ],
 )
 def test_a_number_says_how_sure_it_is_and_a_zero_has_no_sign(number, value, sure):
-    lane = claims._lane(number, 1.0, "undecided", "games")
+    lane = claims._lane(number, "", 1.0, "undecided", "games")
     minus = "\N{MINUS SIGN}"
     assert (lane.value, lane.sure) == (value.replace("-", minus), sure.replace("-", minus))
 
@@ -163,7 +163,7 @@ def test_a_notebook_sees_the_table_and_a_chapter_without_claims_says_so(
     open_chapter, toy, monkeypatch
 ):
     shown = []
-    monkeypatch.setattr(room, "_in_notebook", lambda: True)
+    monkeypatch.setattr(provenance, "in_notebook", lambda: True)
     monkeypatch.setattr(room, "_display", lambda *forms: shown.append(forms))
     chapter = open_chapter("quick")
     chapter.claims()

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from membership.errors import InputError
-from membership.published import Contrast, Share, claim_rules, declared_tests, outcomes, sums
+from membership.published import Contrast, Share, claim_rules, declared_tests, outcomes
 from membership.published.contrasts import Correlation
 from membership.published.outcomes import every, overall
-from membership.published.rows import number
+from membership.published.rows import number, total
 
 ROWS = [
     ("MNIST", "IHA", 1.0, 0.72, 0.01),
@@ -287,7 +287,7 @@ SUMS = [
 
 @pytest.mark.parametrize(("text", "expected"), SUMS)
 def test_a_sum_of_rows(text, expected):
-    found = sums.total(text, {"a": A, "b": B, "n": 4})
+    found = total(text, {"a": A, "b": B, "n": 4})
     if not isinstance(expected, Contrast):
         assert found == expected
         return
@@ -298,4 +298,4 @@ def test_a_sum_of_rows(text, expected):
 @pytest.mark.parametrize("text", ["a * b", "a / b", "1 / a"])
 def test_rows_are_only_added(text):
     with pytest.raises(ValueError, match="multiplies rows by numbers"):
-        sums.total(text, {"a": A, "b": B})
+        total(text, {"a": A, "b": B})

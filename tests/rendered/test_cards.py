@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from membership import paths
-from membership.exhibits import Exhibit, cards, claims, files, panels, product
+from membership.exhibits import Exhibit, cards, claims, files, panels
 from membership.published import Claim, Contrast
 from membership.published.claim_rules import about, better
 
@@ -69,7 +69,7 @@ def body(tmp_path, monkeypatch) -> str:
     )
     for profile, shift in (("paper", 0.0), ("quick", 0.01)):
         Settings.profile = profile
-        product.save(exhibit, table(shift), Settings, {})
+        files.save(exhibit, table(shift), Settings, {})
     card = cards.html(exhibit, panels.panels(exhibit, "quick", ""))
     assert files.load("iha-tab-2", "paper") is not None
     contrast = Contrast("MNIST-Odd", 0.03, 0.002, 9)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from membership import paths
-from membership.published.replications import error_rates
+from membership.published.verdicts import error_rates
 from membership.site import statistics
 from membership.site.statistics import run_statistics, verdict_errors
 

@@ -9,7 +9,7 @@ import pytest
 from membership import paths, published
 from membership.exhibits import declared, files, listing, source
 from membership.exhibits.homes import pages_of
-from membership.exhibits.standing import recipe
+from membership.exhibits.listing import recipe
 from membership.running import settings_class
 
 CHAPTERS = list(published.subjects)

@@ -1,10 +1,8 @@
 """The waist: what could be observed of trained models, in one file that is safe to open."""
 
 from membership.evidence.files import digest, load, save
-from membership.evidence.gathering import gathered, version, version_of
-from membership.evidence.kinds import KINDS
-from membership.evidence.parts import in_parts
-from membership.evidence.schema import dataset, rounded
+from membership.evidence.gathering import gathered, in_parts, version, version_of
+from membership.evidence.schema import KINDS, dataset, rounded
 
 __all__ = [
     "KINDS",

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from membership.exhibits.chapter import Chapter, open_chapter
-    from membership.exhibits.citation import bibtex, catalogue
     from membership.exhibits.declaration import Exhibit, declared
     from membership.exhibits.files import load
+    from membership.exhibits.listing import bibtex, catalogue
     from membership.exhibits.source import Source
 
 _HOMES = {
     "Chapter": "chapter",
     "Exhibit": "declaration",
     "Source": "source",
-    "bibtex": "citation",
-    "catalogue": "citation",
+    "bibtex": "listing",
+    "catalogue": "listing",
     "declared": "declaration",
     "load": "files",
     "open_chapter": "chapter",

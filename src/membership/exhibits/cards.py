@@ -6,10 +6,9 @@ from typing import Any
 import jinja2
 
 from membership import markup, published
-from membership.exhibits.citation import bibtex
 from membership.exhibits.declaration import Exhibit
-from membership.exhibits.grid import MOST_ROWS
-from membership.exhibits.listing import name
+from membership.exhibits.layout import MOST_ROWS
+from membership.exhibits.listing import bibtex, name
 from membership.exhibits.panels import PLURALS, Panel
 
 

@@ -1,13 +1,12 @@
 """A chapter as its notebook sees it: it shows exhibits and claims, and gives single numbers."""
 
 import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from membership import paths
 from membership.errors import InputError
-from membership.exhibits import cards, claims, lookup, product, provenance
+from membership.exhibits import cards, claims, files, numbers, provenance
 from membership.exhibits.declaration import Exhibit, declarations, declared
 from membership.exhibits.panels import Panel, panels
 from membership.exhibits.source import Committed, Source
@@ -39,7 +38,7 @@ class Chapter:
             written to.
         """
         runs = self._saved(exhibit_id)
-        if _in_notebook():
+        if provenance.in_notebook():
             exhibit = self.source.exhibit(exhibit_id)
             text = cards.text(exhibit, runs)
             _display(cards.html(exhibit, runs), text, cards.alone(exhibit, runs))
@@ -53,7 +52,7 @@ class Chapter:
             Two or more of the chapter's, without numbers to judge; each keeps its own link.
         """
         runs = [self._saved(exhibit_id) for exhibit_id in exhibit_ids]
-        if _in_notebook():
+        if provenance.in_notebook():
             shown = [cards.text(of_exhibit[0].exhibit, of_exhibit) for of_exhibit in runs]
             alone = "".join(cards.alone(of_exhibit[0].exhibit, of_exhibit) for of_exhibit in runs)
             _display(cards.gallery(runs), "\n".join(shown), alone)
@@ -71,9 +70,10 @@ class Chapter:
         declared_claims = claims_of(self.settings.chapter)
         exhibits = tuple(self.source.exhibits.values())
         committed = type(self.settings).from_values({"profile": "paper"})
-        own = None if self._is_committed else self.source
+        is_committed = self.settings.profile == "paper" and not self.settings.results_dir
+        own = None if is_committed else self.source
         results = claims.rows(declared_claims, exhibits, Committed(committed, exhibits), own)
-        if _in_notebook():
+        if provenance.in_notebook():
             html = claims.html(self.settings.chapter, results, exhibits)
             _display(html, claims.text(results), claims.alone(self.settings.chapter, results))
 
@@ -98,19 +98,14 @@ class Chapter:
         InputError
             There is no such exhibit or column, or not exactly one such row.
         """
-        return lookup.number(self.source.table(exhibit_id), where, form, column)
+        return numbers.number_at(self.source.table(exhibit_id), where, form, column)
 
     def _saved(self, exhibit_id: str) -> list[Panel]:
         """What there is to show of an exhibit, once this run is computed and saved."""
         exhibit = self.source.exhibit(exhibit_id)
         table = self.source.table(exhibit_id)
-        product.save(exhibit, table, self.settings, self.source.digests(exhibit))
+        files.save(exhibit, table, self.settings, self.source.digests(exhibit))
         return panels(exhibit, self.settings.profile, self.settings.results_dir)
-
-    @property
-    def _is_committed(self) -> bool:
-        """Whether this run writes what is committed."""
-        return self.settings.profile == "paper" and not self.settings.results_dir
 
 
 def claims_of(chapter: str) -> tuple[Claim, ...]:
@@ -153,12 +148,6 @@ def _source(settings: Any, exhibits: tuple[Exhibit, ...]) -> Source:
         _of_run.clear()
         _of_run[key] = Source(settings, exhibits)
     return _of_run[key]
-
-
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return shell is not None and hasattr(shell, "kernel")
 
 
 def _display(html: str, text: str, alone: str) -> None:

@@ -1,15 +1,15 @@
 """A chapter's claims as a page shows them: what each says, its contrasts, and what came of it."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from membership import published
 from membership.exhibits.cards import macro, rendered
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
+from membership.exhibits.listing import recipe
 from membership.exhibits.panels import WORDS, counted, panels
 from membership.exhibits.source import Source
-from membership.exhibits.standing import recipe
 from membership.published import Claim, Contrast, Outcome
 from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPORTED, UNDECIDED
 
@@ -151,7 +151,7 @@ def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | N
     most = max((_reach(number) for number in shown), default=0.0) or 1.0
     shared, labels = _shared([number.label for number in shown])
     lanes = [
-        replace(_lane(x, most, outcome.word, claim.units), text=label)
+        _lane(x, label, most, outcome.word, claim.units)
         for x, label in zip(shown, labels, strict=True)
     ]
     rests_on = [named[name] for name in claim.exhibits if name in named]
@@ -188,7 +188,7 @@ def _reach(contrast: Contrast) -> float:
     )
 
 
-def _lane(contrast: Contrast, most: float, outcome: str, units: str = "") -> Lane:
+def _lane(contrast: Contrast, label: str, most: float, outcome: str, units: str = "") -> Lane:
     threshold, margin, sign = _claimed(contrast)
 
     def at(value: float) -> float:
@@ -199,7 +199,7 @@ def _lane(contrast: Contrast, most: float, outcome: str, units: str = "") -> Lan
     wide = contrast.high - contrast.low
     width = min([wide, *(3 * abs(x) for x in (contrast.low, contrast.high) if abs(x) > wide / 50)])
     return Lane(
-        text=contrast.label,
+        text=label,
         value=_signed(contrast.difference, width),
         sure=f"[{', '.join(_signed(x, width) for x in (contrast.low, contrast.high))}]"
         if contrast.high > contrast.low

@@ -52,12 +52,12 @@ class Exhibit:
     says : callable, optional
         From the table to one sentence of what it shows; "" where it shows nothing sure.
     records : callable, optional
-        From the table to one row a record, for `membership.exhibits.records`: the page shows the
+        From the table to one row a record, for `membership.exhibits.panels`: the page shows the
         records of the picture one by one.
     caption : str
         What the picture needs to be read: axes, bands.
     standing : sequence of str
-        How near its committed run is to the paper's: words of `membership.exhibits.standing`, for
+        How near its committed run is to the paper's: words of `membership.exhibits.listing`, for
         each of its data sets; none where it is not run or has no data.
     alt : str or callable
         What someone who cannot see the picture should hear, with ``{says}`` where the sentence of
@@ -163,7 +163,7 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
     return tuple(_Later(f"{package}.{name}") for name in modules)
 
 
-(_SENTENCES,) = later("membership.exhibits", "sentences")
+_PLOTS, _SENTENCES = later("membership", "plots", "exhibits.sentences")
 
 
 def words_of(package: str) -> dict[str, dict[str, Any]]:
@@ -224,11 +224,13 @@ def exhibits_of(
         settings: bool = False,
         **fields: Any,
     ) -> Exhibit:
+        readings = [_reading(part) for part in evidence]
+
         def needs(chosen: Any) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(name for part in evidence for name in _names(part, chosen)))
+            return tuple(dict.fromkeys(name for part in readings for name in part.names(chosen)))
 
         def compute(source: "Source") -> pd.DataFrame:
-            arguments = [_argument(part, source) for part in evidence]
+            arguments = [source.made(part.make) if part.make else source for part in readings]
             table = function(*arguments, *([source.settings] if settings else []))
             if about is not None:
                 read = [source.evidence(name) for name in needs(source.settings)]
@@ -240,29 +242,17 @@ def exhibits_of(
     return exhibit
 
 
-def _names(evidence: str | Callable[[Any], Sequence[str]] | Reading, settings: Any) -> list[str]:
-    if isinstance(evidence, str):
-        return [evidence]
-    return list((evidence.names if isinstance(evidence, Reading) else evidence)(settings))
-
-
-def _argument(evidence: str | Callable[[Any], Sequence[str]] | Reading, source: "Source") -> Any:
-    if isinstance(evidence, str):
-        return source.evidence(evidence)
+def _reading(evidence: str | Callable[[Any], Sequence[str]] | Reading) -> Reading:
     if isinstance(evidence, Reading):
-        return source if evidence.make is None else source.made(evidence.make)
-    return [source.evidence(name) for name in evidence(source.settings)]
+        return evidence
+    if isinstance(evidence, str):
+        return Reading(lambda settings: [evidence], lambda source: source.evidence(evidence))
+    return Reading(evidence, lambda source: [source.evidence(n) for n in evidence(source.settings)])
 
 
 def drawn(name: str, **options: Any) -> "Callable[[pd.DataFrame], Figure]":
     """How an exhibit is drawn: one of `membership.plots`, imported when a figure is asked for."""
-
-    def draw(table: pd.DataFrame) -> "Figure":
-        from membership import plots
-
-        return getattr(plots, name)(table, **options)
-
-    return draw
+    return functools.partial(getattr(_PLOTS, name), **options)
 
 
 def declarations(chapter: str, module: str, name: str) -> Any:

@@ -5,15 +5,18 @@ import hashlib
 import io
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from membership import manifest, paths
 from membership.errors import InputError
+from membership.exhibits import provenance
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from membership.exhibits.declaration import Exhibit
+
 
 NARROW = ".narrow.svg"
 """The picture for a phone or a column of a paper."""
@@ -32,6 +35,8 @@ ATTRIBUTES: dict[str, Any] = {
 }
 
 _OF_THE_RUN = ("chapter", "profile", "seed", "parameters", "commit", "code_sha256")
+# Two runs of one state of the evidence may differ in these and still be the same run.
+_CIRCUMSTANCES = ("commit", "versions")
 _PATIENCE = 10.0
 # What this process has written, by folder: a run without `membership run` that finds it replaced
 # by another's stops, since a reader could not tell the two apart.
@@ -104,11 +109,10 @@ def write_together(target: Path, contents: dict[str, bytes]) -> None:
 
 def _this_run(contents: dict[str, bytes]) -> dict[str, Any]:
     """What an exhibit's record says of the run that it belongs to."""
-    interpreter = sys.modules.get("IPython")
-    notebook = interpreter is not None and hasattr(interpreter.get_ipython(), "kernel")
     record = json.loads(contents.get(".json", b"{}"))
     facts = {key: record[key] for key in _OF_THE_RUN if key in record}
-    return {"written_by": manifest.NOTEBOOK if notebook else manifest.SCRIPT, **facts}
+    writer = manifest.NOTEBOOK if provenance.in_notebook() else manifest.SCRIPT
+    return {"written_by": writer, **facts}
 
 
 def _replace(target: Path, contents: dict[str, bytes]) -> None:
@@ -195,3 +199,74 @@ def _read(content: bytes) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.read_csv(io.BytesIO(content), keep_default_na=False, na_values=[""])
+
+
+def record_of(
+    exhibit: "Exhibit", table: "pd.DataFrame", settings: Any, evidence: dict[str, str]
+) -> dict[str, Any]:
+    """What is needed to cite and repeat an exhibit; no verdicts, no date, no seconds."""
+    return {
+        "chapter": exhibit.chapter,
+        "id": exhibit.id,
+        "label": exhibit.label,
+        "kind": exhibit.kind,
+        "content": exhibit.content,
+        "profile": settings.profile,
+        "seed": settings.seed,
+        **{key: table.attrs.get(key, value) for key, value in ATTRIBUTES.items()},
+        "evidence": evidence,
+        "versions": provenance.versions(),
+        "commit": provenance.git_commit(),
+        "csv_sha256": hashlib.sha256(csv_bytes(table)).hexdigest(),
+    }
+
+
+def contents_of(
+    exhibit: "Exhibit", table: "pd.DataFrame", described: dict[str, Any]
+) -> dict[str, bytes]:
+    """The files of an exhibit by suffix.
+
+    Raises
+    ------
+    InputError
+        The table is empty.
+    """
+    if table.empty:
+        raise InputError(f"the table of {exhibit.id!r} is empty; give at least one row")
+    by_suffix = {".csv": csv_bytes(table), ".json": json_bytes(described)}
+    if exhibit.draw is not None:
+        # Here and not above: what only lists or cites exhibits should not wait for matplotlib.
+        from membership import plots
+
+        with plots.style():
+            figure = exhibit.draw(table)
+            by_suffix |= {f".{kind}": plots.save_bytes(figure, kind) for kind in ("svg", "pdf")}
+        with plots.narrow():
+            by_suffix[NARROW] = plots.save_bytes(exhibit.draw(table), "svg")
+    return by_suffix
+
+
+def save(
+    exhibit: "Exhibit", table: "pd.DataFrame", settings: Any, evidence: dict[str, str]
+) -> None:
+    """Write the files of an exhibit, all or none.
+
+    Where the run saved before differs in nothing but the commit and the libraries' versions, its
+    record stays: what was made is the same. A commit that nobody can check out gives way.
+    """
+    described = record_of(exhibit, table, settings, evidence)
+    before = _saved(exhibit, settings)
+    kept = {key: before[key] for key in _CIRCUMSTANCES if key in before}
+    if before == described | kept and not before.get("commit", "").endswith(provenance.DIRTY):
+        described = before
+    target = location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
+    write_together(target, contents_of(exhibit, table, described))
+
+
+def _saved(exhibit: "Exhibit", settings: Any) -> dict[str, Any]:
+    """The record of the run before; empty where there is none that can be read."""
+    try:
+        saved = load(exhibit.id, settings.profile, settings.results_dir)
+    except InputError:
+        return {}
+    return saved[1] if saved else {}

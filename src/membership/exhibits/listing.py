@@ -1,15 +1,23 @@
-"""The catalogue of all exhibits, and finding one in it."""
+"""The catalogue of all exhibits: found, named, cited, and how near each run is to the paper's."""
 
 import difflib
 import tomllib
-from importlib.resources import files
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from membership import published
+import membership
+from membership import paths, published
 from membership.errors import InputError
-from membership.exhibits.declaration import declared
-from membership.exhibits.homes import chapter_of
+from membership.exhibits import files
+from membership.exhibits.declaration import Exhibit, declared
+from membership.exhibits.homes import chapter_of, page_of
+from membership.published.bibliography import entry
+
+if TYPE_CHECKING:
+    from membership.exhibits.panels import Panel
 
 COLUMNS = ["chapter", "id", "label", "kind", "content"]
 
@@ -20,13 +28,10 @@ def listed(chapter: str | None = None) -> pd.DataFrame:
         known = ", ".join(published.subjects)
         raise InputError(f"no chapter {chapter!r}; the chapters are {known}")
     names = list(published.subjects) if chapter is None else [chapter]
-    return pd.concat([_of_chapter(name) for name in names], ignore_index=True)
-
-
-def _of_chapter(chapter: str) -> pd.DataFrame:
     rows = [
-        [chapter, exhibit.id, exhibit.label, exhibit.kind, exhibit.content]
-        for exhibit in declared(chapter)
+        [name, exhibit.id, exhibit.label, exhibit.kind, exhibit.content]
+        for name in names
+        for exhibit in declared(name)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -51,7 +56,7 @@ def find(exhibit_id: str) -> dict[str, str]:
 
 def retired() -> dict[str, str]:
     """The ids of exhibits that are gone, each with the exhibit, or the tests, in their place."""
-    text = files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
@@ -61,3 +66,116 @@ def name(exhibit_id: str) -> str:
     added = exhibit["kind"] == "control" and exhibit["chapter"] in published.papers
     joint = ", an addition to" if added else " of"
     return f"{exhibit['label']}{joint} {published.subjects[exhibit['chapter']].short}"
+
+
+# As in CITATION.cff.
+_AUTHOR = "{The Membership companion's contributors}"
+
+
+def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
+    """BibTeX for an exhibit as this companion regenerates it; cite its paper beside it.
+
+    Parameters
+    ----------
+    exhibit_id : str
+        Such as ``"bayes-optimal-tab-1"``.
+    record : dict, optional
+        The run's record, as `load` gives it; the entry then names the run's profile, seed and
+        commit. The address of the card is in it where the site has one (``membership.__url__``).
+
+    Returns
+    -------
+    str
+        The entry, ending in a newline. The paper's own is `membership.published.bibtex`.
+
+    Raises
+    ------
+    InputError
+        There is no such exhibit.
+    """
+    exhibit = find(exhibit_id)
+    fields = {
+        "title": f"{{{name(exhibit_id)}, regenerated: {_plain(exhibit['content'])}}}",
+        "author": _AUTHOR,
+        "howpublished": "membership: the reference companion to five membership-inference papers",
+        "year": membership.__date__[:4],
+        "version": membership.__version__,
+        "note": _plain(_note(exhibit_id, record)),
+    }
+    # An address that holds on this disk only is none: the note has the id.
+    if membership.__url__:
+        page = page_of(exhibit_id)
+        fields["url"] = f"{membership.__url__}book/chapters/{page}.html#{exhibit_id}"
+    return entry("misc", f"membership-{exhibit_id}", fields)
+
+
+def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.DataFrame:
+    """Every exhibit of the companion, and whether a run of it is at hand.
+
+    Parameters
+    ----------
+    profile : str, default "paper"
+        The profile whose results are looked for.
+    root : Path or str, optional
+        The results folder; the project's own unless given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``chapter``, ``id``, ``label``, ``kind``, ``content`` and, boolean, ``run``.
+    """
+    table = listed()
+    table["run"] = [
+        files.location(row.id, row.chapter, profile, root).with_suffix(".json").is_file()
+        for row in table.itertuples()
+    ]
+    return table
+
+
+def _note(exhibit_id: str, record: dict[str, Any] | None) -> str:
+    if record is None:
+        return f"Exhibit {exhibit_id}"
+    commit = f", commit {record['commit']}" if record["commit"] else ""
+    size = "paper-size run" if record["profile"] == "paper" else f"{record['profile']} run"
+    return f"Exhibit {exhibit_id}, {size}, seed {record['seed']}{commit}"
+
+
+def _plain(text: str) -> str:
+    """Text that BibTeX prints as it stands."""
+    return "".join(f"\\{letter}" if letter in "%&#_$" else letter for letter in text)
+
+
+AS_PAPER = "paper's size and data"
+SMALLER = "smaller"
+OTHER = "other set-up"
+UNKNOWN = "size not on record"
+SUBSTITUTE = "substitute data"
+COMPUTED = "computed"
+RECIPE = "recipe"
+NOT_RUN = "not run"
+STANDINGS = {
+    AS_PAPER: "nothing differs that the numbers depend on; fewer repeats only widen the interval",
+    SMALLER: "the paper's data, but fewer records, models or units than the numbers depend on",
+    OTHER: "the paper's data, but another network, recipe or feature extractor",
+    UNKNOWN: "the paper's data; the paper's own sizes are not in the text at hand",
+    SUBSTITUTE: "public or simulated data in the place of the paper's",
+    COMPUTED: "closed forms, simulations and printed tables: no data set",
+    RECIPE: "not run here; a page says how",
+    NOT_RUN: "not run here",
+}
+
+
+def standing(exhibit: Exhibit, run: "Panel | None") -> tuple[str, ...]:
+    """The words of `STANDINGS` that hold, in their order; several where its data sets differ."""
+    if run is None:
+        return (RECIPE if recipe(exhibit.id) else NOT_RUN,)
+    if not run.about["data"]:
+        return (COMPUTED,)
+    return tuple(word for word in STANDINGS if word in exhibit.standing)
+
+
+def recipe(exhibit_id: str) -> str:
+    """The page of the book that says how to make an exhibit that is not run, or nothing."""
+    pages = sorted((paths.project_root() / "book").glob("*_recipe.md"))
+    stems = [page.stem for page in pages if exhibit_id in page.read_text(encoding="utf-8")]
+    return stems[0] if stems else ""

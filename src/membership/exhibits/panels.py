@@ -1,5 +1,12 @@
-"""One run of an exhibit as its card shows it: a picture or a short table, and its numbers."""
+"""One run of an exhibit as its card shows it: a picture or a short table, and its numbers.
 
+Below it is what a page's scripts read of a table: curves of error rates, at one rate for every
+false positive rate, and records one by one. What a chapter declares as ``records`` makes a table of
+one row a record from an exhibit's own; ranks are counted here, among all records of the group,
+pictured or not.
+"""
+
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +17,14 @@ from typing import Any
 import pandas as pd
 
 from membership import markup, paths
+from membership.errors import InputError
 from membership.exhibits import files, provenance
-from membership.exhibits.curves import curves
 from membership.exhibits.declaration import Exhibit
-from membership.exhibits.forest import Forest, forests, suits
-from membership.exhibits.grid import MOST_ROWS, Grid, grid
-from membership.exhibits.numbers import number
-from membership.exhibits.quantities import Quantity, is_tidy, quantities
-from membership.exhibits.records import one_by_one
+from membership.exhibits.layout import MOST_ROWS, Forest, Grid, forests, grid
+from membership.exhibits.numbers import Quantity, is_tidy, number, quantities
+from membership.published import verdicts
 
-WORDS = ("agrees", "compatible", "differs", "not comparable", "not judged")
+WORDS = (*verdicts.WORDS, "not comparable", "not judged")
 # As a count says them: "14 agree".
 PLURALS = {"agrees": "agree", "differs": "differ"}
 _FILES = {"CSV": ".csv", "SVG": ".svg", "SVG, narrow": files.NARROW, "PDF": ".pdf", "JSON": ".json"}
@@ -90,20 +95,13 @@ class Panel:
     @cached_property
     def files(self) -> dict[str, str]:
         """Where its files are: addresses relative to a chapter's page, or paths."""
-        there = {label: self.target.with_suffix(suffix) for label, suffix in _FILES.items()}
-        return {
-            label: self._address(path)
-            for label, path in there.items()
-            if paths.in_run(path).is_file()
-        }
+        there = {label: self._address(suffix) for label, suffix in _FILES.items()}
+        return {label: address for label, address in there.items() if address}
 
     @property
     def picture(self) -> str:
         """The address of the picture, or, away from the site, the picture itself; or nothing."""
-        path = self.target.with_suffix(".svg")
-        if self.linked and paths.in_run(path).is_file():
-            return self._address(path)
-        return self.embedded
+        return (self.linked and self._address(".svg")) or self.embedded
 
     @cached_property
     def embedded(self) -> str:
@@ -116,8 +114,7 @@ class Panel:
     @property
     def narrow_picture(self) -> str:
         """The address of the picture for a phone; nothing where there is none, or no site."""
-        path = self.target.with_suffix(files.NARROW)
-        return self._address(path) if self.linked and paths.in_run(path).is_file() else ""
+        return self._address(files.NARROW) if self.linked else ""
 
     @cached_property
     def curves(self) -> dict[str, Any] | None:
@@ -139,12 +136,12 @@ class Panel:
     @cached_property
     def forests(self) -> list[Forest]:
         """The numbers as marks on axes, where they suit it and there is no picture."""
-        return forests(self.numbers) if not self.picture and suits(self.numbers) else []
+        return [] if self.picture else forests(self.numbers)
 
     @cached_property
     def grid(self) -> Grid | None:
         """The numbers as a short table, where there is nothing better to look at."""
-        if self.picture or not self.numbers or suits(self.numbers):
+        if self.picture or not self.numbers or self.forests:
             return None
         return grid(self.numbers) if all(quantity.keys for quantity in self.numbers) else None
 
@@ -174,7 +171,11 @@ class Panel:
         shown = self.table[self.columns].head(most)
         return [[number(value) for value in row] for row in shown.itertuples(index=False)]
 
-    def _address(self, path: Path) -> str:
+    def _address(self, suffix: str) -> str:
+        """Where one of its files is, or nothing where it has none."""
+        path = self.target.with_suffix(suffix)
+        if not paths.in_run(path).is_file():
+            return ""
         if not self.linked:
             return str(paths.shown(path))
         return f"../../results/{self.profile}/{self.exhibit.chapter}/{path.name}"
@@ -209,3 +210,107 @@ def _panel(exhibit: Exhibit, name: str, profile: str, results_dir: str) -> Panel
     target = files.location(exhibit.id, exhibit.chapter, profile, results_dir)
     linked = provenance.ON_SITE in os.environ and not results_dir
     return Panel(name, exhibit, *saved, target, linked)
+
+
+RATES = {"tpr": "true positive rate", "fnr": "false negative rate"}
+_DIGITS = 3
+
+
+def curves(table: pd.DataFrame) -> dict[str, Any] | None:
+    """The curves of a table with columns ``panel``, ``series``, ``fpr`` and a rate, else None.
+
+    The rate on the vertical axis by name, and the curves of each panel, as plain JSON values.
+    """
+    column = next((name for name in RATES if name in table.columns), "")
+    if not column or not {"panel", "series", "fpr"} <= set(table.columns):
+        return None
+    panels = table.groupby("panel", sort=False)
+    parts = [_curves_of(str(name), rows, column) for name, rows in panels]
+    return {"rate": RATES[column], "panels": parts}
+
+
+def _curves_of(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
+    """A panel with the false positive rates that all its curves share, where they do."""
+    series = rows.groupby("series", sort=False)
+    drawn = [_curve(str(label), part, column) for label, part in series]
+    shared = drawn[0]["fpr"]
+    if any(curve["fpr"] != shared for curve in drawn):
+        return {"name": name, "curves": drawn}
+    for curve in drawn:
+        del curve["fpr"]
+    return {"name": name, "fpr": shared, "curves": drawn}
+
+
+def _curve(name: str, rows: pd.DataFrame, column: str) -> dict[str, Any]:
+    rows = rows.sort_values("fpr")
+    curve = {"name": name, "fpr": _numbers(rows["fpr"]), "value": _numbers(rows[column])}
+    if {"low", "high"} <= set(rows.columns) and rows[["low", "high"]].notna().all(axis=None):
+        ends = {"low": _numbers(rows["low"]), "high": _numbers(rows["high"])}
+        # What is computed exactly has no interval.
+        curve |= ends if ends["low"] != ends["high"] else {}
+    return curve
+
+
+def _numbers(values: pd.Series) -> list[float]:
+    return [float(f"{value:.{_DIGITS}g}") for value in values]
+
+
+COLUMNS = ("group", "label", "shape", "pixels")
+"""What a record is ranked among, what it is called, and its picture; the other columns measure."""
+
+
+def one_by_one(table: pd.DataFrame) -> dict[str, Any] | None:
+    """The records that have a picture, in the order of the table, as plain JSON values.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row a record: `COLUMNS`, then one column a measure, higher where a record is more
+        exposed.
+
+    Returns
+    -------
+    dict or None
+        ``measures``, and ``records`` with ``group``, ``label``, ``of`` (records in the group),
+        ``picture``, ``values`` and ``ranks``; None where no record has a picture.
+
+    Raises
+    ------
+    InputError
+        A column is missing or nothing is measured.
+    """
+    measures = [str(name) for name in table.columns if name not in COLUMNS]
+    if missing := [name for name in COLUMNS if name not in table.columns]:
+        raise InputError(f"the table of records lacks the columns {missing}")
+    if not measures:
+        raise InputError("the table of records measures nothing; give a column a measure")
+    groups = table.groupby("group", sort=False)
+    ranks = groups[measures].rank(ascending=False, method="min").astype(int)
+    sizes = groups["label"].transform("size")
+    shown = table[table["pixels"].fillna("") != ""]
+    if shown.empty:
+        return None
+    records = [
+        {
+            "group": row["group"],
+            "label": row["label"],
+            "of": int(sizes[place]),
+            "picture": _address(row["shape"], row["pixels"]),
+            "values": [number(row[name]) for name in measures],
+            "ranks": ranks.loc[place].tolist(),
+        }
+        for place, row in shown.iterrows()
+    ]
+    return {"measures": measures, "records": records}
+
+
+def _address(shape: str, pixels: str) -> str:
+    """A picture as an address that holds it, unchanged."""
+    # Here and not above: what only lists or cites exhibits should not wait for these.
+    from PIL import Image
+
+    from membership.plots.images import picture
+
+    content = io.BytesIO()
+    Image.fromarray(picture(shape, pixels)).save(content, "WEBP", lossless=True)
+    return markup.embedded("webp", content.getvalue())

@@ -3,6 +3,7 @@
 import hashlib
 import platform
 import subprocess
+import sys
 from collections.abc import Collection
 from importlib import metadata
 from pathlib import Path
@@ -28,6 +29,12 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return by_library
+
+
+def in_notebook() -> bool:
+    """Whether this runs in a notebook."""
+    interpreter = sys.modules.get("IPython")
+    return interpreter is not None and hasattr(interpreter.get_ipython(), "kernel")
 
 
 def code_digest(package: Path = PACKAGE, without: Collection[str] = ()) -> str:

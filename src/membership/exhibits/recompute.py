@@ -11,7 +11,7 @@ import pandas as pd
 from joblib import delayed
 
 from membership import limits, manifest, processes
-from membership.exhibits import files, product
+from membership.exhibits import files
 from membership.exhibits.declaration import Exhibit, declared
 from membership.exhibits.source import Source
 
@@ -61,8 +61,7 @@ def recompute_all(
     with processes.supervised():
         workers = processes.workers(cores, batch_size=1)
         task = delayed(recompute)
-        how = {"check": check, "tolerance": tolerance, "progress": True}
-        jobs = (task(settings, only, **how) for settings in run)
+        jobs = (task(settings, only, check=check, tolerance=tolerance) for settings in run)
         for report in workers(jobs):
             together.add(report)
     return together
@@ -74,9 +73,10 @@ def recompute(
     *,
     check: bool = False,
     tolerance: float = TOLERANCE,
-    progress: bool = False,
 ) -> Report:
     """Compute every exhibit of a chapter whose evidence lies in its results folder.
+
+    Each is named on stderr as its turn comes.
 
     Parameters
     ----------
@@ -89,8 +89,6 @@ def recompute(
     tolerance : float
         Relative difference at which two numbers still are the same; numbers that are both no
         larger than the table's ``attrs["residue"]`` are rounding and the same.
-    progress : bool, default False
-        Whether to name each exhibit on stderr as its turn comes.
 
     Returns
     -------
@@ -103,9 +101,8 @@ def recompute(
     report = Report()
     chosen = [exhibit for exhibit in exhibits if exhibit.id in only] or exhibits
     for place, exhibit in enumerate(chosen, 1):
-        if progress:
-            at = f"{place:>3} of {len(chosen)}"
-            print(f"{settings.chapter} {at}  {exhibit.id}", file=sys.stderr, flush=True)
+        at = f"{place:>3} of {len(chosen)}"
+        print(f"{settings.chapter} {at}  {exhibit.id}", file=sys.stderr, flush=True)
         committed = files.load(exhibit.id, settings.profile, settings.results_dir)
         missing = source.lacks(exhibit)
         if missing and committed is None:
@@ -119,7 +116,7 @@ def recompute(
                 report.differences += _check(exhibit, table, committed, settings, tolerance)
             else:
                 table = _as_committed(table, committed, tolerance)
-                product.save(exhibit, table, settings, source.digests(exhibit))
+                files.save(exhibit, table, settings, source.digests(exhibit))
     folder = files.location("", settings.chapter, settings.profile, settings.results_dir)
     if not check and report.computed:
         manifest.seal(folder)

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from membership.errors import InputError
-from membership.published import sums
-from membership.published.rows import rows_at
+from membership.published.rows import rows_at, total
 
 _ENDS = {"least": "min", "most": "max"}
 
@@ -122,16 +121,9 @@ def declared(
     """
     if not isinstance(declaration, Mapping):
         return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
-    defaults: dict[str, Any] = {
-        "over": [],
-        "rows": {},
-        "where": {},
-        "order": "",
-        "at": "",
-        "of": "n",
-    }
-    options = defaults | dict(declaration)
-    rows, where, order, at, of = (options.pop(k) for k in ("rows", "where", "order", "at", "of"))
+    options: dict[str, Any] = {"over": [], **declaration}
+    rows, where = options.pop("rows", {}), options.pop("where", {})
+    order, at, of = options.pop("order", ""), options.pop("at", ""), options.pop("of", "n")
     try:
         part = rows_at(table, **where)
     except InputError:
@@ -182,7 +174,7 @@ def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> 
     named: dict[str, Any] = {}
     for name, where in rows.items():
         if isinstance(where, str):
-            named[name] = sums.total(where, named)
+            named[name] = total(where, named)
             continue
         matches = _matches(table, name, where)
         if len(matches) > 1:

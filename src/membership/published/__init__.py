@@ -9,14 +9,11 @@ from membership.published.bibliography import (
     subjects,
 )
 from membership.published.claims import Claim
-from membership.published.comparison import compare
+from membership.published.comparison import compare, differ_after_holm, summary
 from membership.published.contrasts import Contrast, Share
 from membership.published.outcomes import Outcome
-from membership.published.printed import printed
-from membership.published.references import data_sets, noted, reference
 from membership.published.setups import comparability, setup
-from membership.published.summaries import differ_after_holm, summary
-from membership.published.tables import metric_words, table
+from membership.published.tables import data_sets, metric_words, noted, printed, reference, table
 from membership.published.verdicts import Verdict, imputed, verdict
 
 __all__ = [

@@ -14,11 +14,6 @@ CHAPTERS = {
     "gmip": "leemann2023",
     "lood": "ye2024",
 }
-# Chapters on a question that several papers answer: its words, and the chapters of those papers.
-_ACROSS = {
-    "loss_enough": ("Is the loss enough?", ("bayes_optimal", "iha")),
-    "comparison": ("Which attack finds most?", tuple(CHAPTERS)),
-}
 _TEXT = (files("membership.published") / "references.bib").read_text(encoding="utf-8")
 
 
@@ -83,7 +78,10 @@ class Question:
 
 
 questions: MappingProxyType = MappingProxyType(
-    {k: Question(*fields) for k, fields in _ACROSS.items()}
+    {
+        "loss_enough": Question("Is the loss enough?", ("bayes_optimal", "iha")),
+        "comparison": Question("Which attack finds most?", tuple(CHAPTERS)),
+    }
 )
 """The questions across papers by chapter."""
 subjects: MappingProxyType = MappingProxyType({**papers, **questions})

@@ -21,11 +21,10 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from membership.errors import InputError
-from membership.published import sums
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.contrasts import Contrast
 from membership.published.outcomes import Outcome, every, overall, summed_up
-from membership.published.rows import correlation, of_row, row_at, rows_at, share
+from membership.published.rows import correlation, of_row, row_at, rows_at, share, total
 
 RULES = {">": much_better, "<": chance, "within": about, "better": better}
 ZERO = "zero"
@@ -86,10 +85,11 @@ class Part(_Declared):
             for name, row in (self.rows or {"row": self.row}).items()
         }
         left, word, right = self.parsed
-        total, margin = (sums.total(text, {**words, **rows}) for text in (left, right))
+        number, margin = (total(text, {**words, **rows}) for text in (left, right))
         label = self.label.format_map(words)
-        total = total.minus(0.0, label) if isinstance(total, Contrast) else Contrast(label, total)
-        return word, total, margin
+        if isinstance(number, Contrast):
+            return word, number.minus(0.0, label), margin
+        return word, Contrast(label, number), margin
 
 
 class Test(_Declared):
@@ -126,8 +126,8 @@ class Test(_Declared):
         for part in self.parts:
             left, word, right = part.parsed
             known = words | dict.fromkeys(part.rows or ["row"], Contrast("", 1.0))
-            sums.total(left, known)
-            if isinstance(sums.total(right, known), Contrast):
+            total(left, known)
+            if isinstance(total(right, known), Contrast):
                 raise ValueError(f"{right!r} is no number; take exact(row)")
             if word == ZERO and len(self.parts) > 1:
                 raise ValueError(f"{part.holds!r} stands alone: it takes all of a test's rows")

@@ -152,23 +152,21 @@ def overall(
     words = {
         k: outcome.word for k, outcome in real.items() if outcome.word in (SUPPORTED, CONTRADICTED)
     }
-    of_paper = {words[k] for k in words if k in paper}
-    if always and CONTRADICTED in words.values():
+    decided, of_paper = set(words.values()), {words[k] for k in words if k in paper}
+    if always and CONTRADICTED in decided:
         _check_level(list(real.values()))
         return Outcome(CONTRADICTED, data, numbers, details, parts=len(real))
-    if SUPPORTED in of_paper and set(words.values()) == {SUPPORTED}:
+    if SUPPORTED in of_paper and decided == {SUPPORTED}:
         return Outcome(SUPPORTED, data, numbers, details)
-    if CONTRADICTED in of_paper and SUPPORTED not in words.values():
+    if CONTRADICTED in of_paper and SUPPORTED not in decided:
         return Outcome(CONTRADICTED, data, numbers, details)
     if not any(k in paper for k in real):
         # More units decide nothing: it takes the paper's data.
-        instead = CONTRADICTED if CONTRADICTED in words.values() else ""
-        if SUPPORTED in words.values():
-            instead = "" if instead else SUPPORTED
+        instead = decided.pop() if len(decided) == 1 else ""
         return Outcome(
             *(UNDECIDED, data, numbers, f"on substitute data only ({details})"), substitute=instead
         )
-    if len(set(words.values())) > 1:
+    if len(decided) > 1:
         return Outcome(UNDECIDED, data, numbers, f"split: {details}")
     return Outcome(UNDECIDED, data, numbers, details, _needed(list(real.values())))
 

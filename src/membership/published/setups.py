@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from membership.errors import InputError
-from membership.published.references import notes_of
+from membership.published.tables import notes_of
 
 LEAST_FALSE_POSITIVES = 10
 _ROUGHLY = 0.01

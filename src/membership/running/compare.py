@@ -13,8 +13,7 @@ from scipy import stats
 from membership import __version__, manifest, markup, paths
 from membership.errors import InputError
 from membership.exhibits import declared, load
-from membership.exhibits.numbers import with_interval
-from membership.exhibits.quantities import is_tidy, quantities
+from membership.exhibits.numbers import is_tidy, quantities, with_interval
 from membership.running.chapter_files import chapters
 from membership.settings import PROFILES
 

@@ -14,9 +14,8 @@ from membership import paths, published
 from membership.errors import InputError
 from membership.exhibits.declaration import Exhibit, declared
 from membership.exhibits.files import SUFFIXES, location
-from membership.exhibits.listing import name
+from membership.exhibits.listing import name, recipe
 from membership.exhibits.source import SUFFIX, Source
-from membership.exhibits.standing import recipe
 from membership.running.chapter_files import chapters, run_record_path, settings_class
 from membership.settings import INCIDENTAL
 

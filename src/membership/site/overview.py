@@ -15,10 +15,10 @@ from membership.exhibits import claims, declared
 from membership.exhibits.chapter import claims_of
 from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
+from membership.exhibits.listing import NOT_RUN, recipe, standing
+from membership.exhibits.numbers import Quantity, printed_text
 from membership.exhibits.panels import WORDS, Panel, counted, in_words, panels
-from membership.exhibits.quantities import Quantity, printed_text
 from membership.exhibits.source import Committed
-from membership.exhibits.standing import NOT_RUN, recipe, standing
 from membership.running.chapter_files import settings_class, title
 
 COLUMNS = (

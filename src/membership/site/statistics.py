@@ -156,8 +156,8 @@ def _section(record: dict[str, Any]) -> str:
 def verdict_errors() -> str:
     """Write the page as Markdown; the simulation takes a few seconds."""
     # Here and not above: it needs scipy, and no other command waits for that.
-    from membership.published.references import PRINTED_UNITS
-    from membership.published.replications import MARGIN, REPEATS, error_rates
+    from membership.published.tables import PRINTED_UNITS
+    from membership.published.verdicts import MARGIN, REPEATS, error_rates
 
     rates = error_rates()
     printed = rates[rates["error"] == "printed"]
@@ -184,7 +184,7 @@ def verdict_errors() -> str:
 
 
 def _margins() -> list[str]:
-    from membership.published.references import notes_of
+    from membership.published.tables import notes_of
 
     return [
         f"| {paper.short} | {published.metric_words(metric)} | {_margin(stated)} |\n"

@@ -37,15 +37,14 @@ import pandas as pd
 from membership import privacy, published
 from membership.attacks import KNOWLEDGE, Attack, registry
 from membership.errors import InputError
-from membership.exhibits import files, lookup, numbers
+from membership.exhibits import files, numbers
 from membership.exhibits.cards import macro, rendered
 from membership.exhibits.claims import Row
 from membership.exhibits.declaration import declared
 from membership.exhibits.homes import page_of
-from membership.exhibits.listing import find
+from membership.exhibits.listing import STANDINGS, find
 from membership.exhibits.panels import PLURALS, Panel, in_words
 from membership.exhibits.sentences import joined
-from membership.exhibits.standing import WORDS as STANDINGS
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
 from membership.site import exercises, opened, overview, statistics
@@ -90,18 +89,18 @@ def _choose_mathjax(app: Any, config: Any) -> None:
 
 def number(exhibit_id: str, form: str = "", column: str = "value", **where: Any) -> str:
     """One number of an exhibit."""
-    return lookup.number(_table(exhibit_id), where, form, column)
+    return numbers.number_at(_table(exhibit_id), where, form, column)
 
 
 def interval(exhibit_id: str, **where: Any) -> str:
     """A number with its 95% interval, "0.515 [0.511, 0.519]"."""
-    row = lookup.row(_table(exhibit_id), where)
+    row = numbers.row_at(_table(exhibit_id), where)
     return " ".join(numbers.with_interval(row["value"], row["low"], row["high"])).rstrip()
 
 
 def printed(name: str, form: str = "", column: str = "value", **where: Any) -> str:
     """A number as a paper prints it, by the name of its table and what singles out its row."""
-    return lookup.number(published.table(name), where, form, column)
+    return numbers.number_at(published.table(name), where, form, column)
 
 
 def counts(exhibit_id: str) -> str:
@@ -111,7 +110,7 @@ def counts(exhibit_id: str) -> str:
 
 def verdict(exhibit_id: str, **where: Any) -> str:
     """The verdict on one number and its reason, "agrees: difference 0.001 [...]"."""
-    row = lookup.row(_panel(exhibit_id).judged, where, "verdict", "reason")
+    row = numbers.row_at(_panel(exhibit_id).judged, where, "verdict", "reason")
     reason = _SPECIAL.sub(r"\\\1", row["reason"])
     return f"{row['verdict']}: {reason}"
 

@@ -1,7 +1,7 @@
 """Settings of a chapter that reads data: what it asks of them, before any work."""
 
 from collections.abc import Collection
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from membership import data
 from membership.addresses import Takes
@@ -14,6 +14,8 @@ class DataSettings(ChapterSettings):
     """A chapter names the least that it takes, and adds what else it asks of each data set."""
 
     least_data: ClassVar[Takes]
+    # What knows data sets by name.
+    known_by: ClassVar[Any] = data
 
     @classmethod
     def takes(cls) -> Takes:
@@ -28,8 +30,8 @@ class DataSettings(ChapterSettings):
     def outlines(self) -> dict[str, data.Outline]:
         """The measures of every data set, by the name that it is asked for."""
         root = self.data_root or None
-        data.require_known(self.datasets, root)
-        return {name: data.outline(name, root) for name in self.datasets}
+        self.known_by.require_known(self.datasets, root)
+        return {name: self.known_by.outline(name, root) for name in self.datasets}
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Note what the data call for; a chapter whose sizes depend on them cuts these too."""
@@ -61,11 +63,7 @@ class DataSettings(ChapterSettings):
 class DescribedSettings(DataSettings):
     """Of a chapter that also takes images described by fixed filters."""
 
-    def outlines(self) -> dict[str, data.Outline]:
-        """The measures of every data set, by the name that it is asked for."""
-        root = self.data_root or None
-        patches.require_known(self.datasets, root)
-        return {name: patches.outline(name, root) for name in self.datasets}
+    known_by: ClassVar[Any] = patches
 
 
 def require_sides(outline: data.Outline, least: int) -> None:

@@ -115,9 +115,9 @@ class Filters:
         import torch
         from torch.nn import functional
 
-        filters = torch.tensor(self.weight, dtype=torch.float32)
+        filters, centre = (torch.tensor(v, dtype=torch.float32) for v in (self.weight, self.mean))
         kernel = filters.reshape(-1, self.channels, SIDE, SIDE)
-        total, shift = (v[None, :, None, None] for v in (filters.sum(1), filters @ self._mean()))
+        total, shift = (v[None, :, None, None] for v in (filters.sum(1), filters @ centre))
         responses = []
         for part in torch.tensor(np.asarray(x), dtype=torch.float32).split(_AT_ONCE):
             mean, square = (
@@ -132,11 +132,6 @@ class Filters:
                 torch.cat([functional.adaptive_avg_pool2d(b, 2).flatten(1) for b in signed], 1)
             ]
         return torch.cat(responses).numpy()
-
-    def _mean(self) -> Any:
-        import torch
-
-        return torch.tensor(self.mean, dtype=torch.float32)
 
 
 def _patches(images: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:

@@ -6,7 +6,7 @@ import pytest
 from membership import data, metrics
 from membership.exhibits import rows
 from membership.exhibits.files import read_back
-from membership.exhibits.records import one_by_one
+from membership.exhibits.panels import one_by_one
 from membership.studies.iha import leave_one_out, small_game
 from membership.studies.iha.left_out import small_task
 

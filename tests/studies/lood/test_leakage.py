@@ -6,7 +6,7 @@ from scipy.stats import spearmanr
 
 from membership import lood
 from membership.exhibits.files import read_back
-from membership.exhibits.records import one_by_one
+from membership.exhibits.panels import one_by_one
 from membership.studies.lood import (
     leakage,
     measures,

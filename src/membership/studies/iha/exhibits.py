@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
-from membership.published import misprints
+from membership.published.tables import misprints
 from membership.studies.iha import sentences, subjects
 
 if TYPE_CHECKING:
@@ -195,5 +195,5 @@ EXHIBITS = (
         "ctl-17", one_loss.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=drawings.kept_by_one_loss
     ),
     exhibit("ctl-18", noise.control_18, NOISES, draw=drawings.noise_supposed),
-    exhibit("ctl-7", functools.partial(misprints.pairs, "iha"), says=sentences.of_control_7),
+    exhibit("ctl-7", functools.partial(misprints, "iha"), says=sentences.of_control_7),
 )

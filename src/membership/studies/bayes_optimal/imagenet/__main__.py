@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(settings: Settings) -> None:
     # Here and not above: bad arguments should not wait for torch.
-    from membership.exhibits import declared, files, product
+    from membership.exhibits import declared, files
     from membership.studies.bayes_optimal.imagenet.table import comparison, table_3
 
     _check_writable(
@@ -50,7 +50,7 @@ def _run(settings: Settings) -> None:
     )
     table = table_3(settings)
     (exhibit,) = (candidate for candidate in declared(settings.chapter) if candidate.id == EXHIBIT)
-    product.save(exhibit, table, settings, {})
+    files.save(exhibit, table, settings, {})
     print(comparison(table).to_string(index=False))
 
 

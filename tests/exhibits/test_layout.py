@@ -2,10 +2,11 @@ import math
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from membership.exhibits import grid
-from membership.exhibits.forest import forests, suits
-from membership.exhibits.quantities import is_tidy, quantities
+from membership.exhibits.layout import Scale, fitted, forests, grid
+from membership.exhibits.numbers import is_tidy, quantities
 
 
 @pytest.fixture
@@ -125,25 +126,25 @@ def test_the_measure_that_sums_up_comes_first_and_rates_are_logarithmic():
 
 def test_many_metrics_exact_numbers_and_numbers_without_keys_are_no_plot():
     few = tidy(attack=["a", "b", "c"], metric=["m1", "m2", "m3"])
-    assert suits(quantities(few))
+    assert forests(quantities(few))
     more = pd.concat([few, few.tail(1).assign(metric="m4")])
-    assert not suits(quantities(more))
-    assert suits(quantities(pd.concat([few, few.tail(1).assign(metric="m3, less that of a")])))
-    assert not suits(quantities(few.assign(low=1.0, high=1.0)))
-    assert not suits(quantities(tidy(metric=["m1"])))
-    assert not suits(quantities(tidy(attack=["a", "b"])))
+    assert not forests(quantities(more))
+    assert forests(quantities(pd.concat([few, few.tail(1).assign(metric="m3, less that of a")])))
+    assert not forests(quantities(few.assign(low=1.0, high=1.0)))
+    assert not forests(quantities(tidy(metric=["m1"])))
+    assert not forests(quantities(tidy(attack=["a", "b"])))
 
 
 def test_a_grid_holds_forty_rows_and_says_how_many_it_left_out():
     table = tidy(n=range(43), metric="m")
-    found = grid.grid(quantities(table))
+    found = grid(quantities(table))
     assert [len(group.rows) for group in found.groups] == [40]
     assert found.left_out == 3
     assert found.groups[0].rows[2][0] == "n = 2"
 
 
 def test_a_cell_without_a_number_is_empty():
-    found = grid.grid(quantities(tidy(attack=["a", "b"], metric=["AUC", "loss"])))
+    found = grid(quantities(tidy(attack=["a", "b"], metric=["AUC", "loss"])))
     assert found.metrics == ["AUC", "loss"]
     assert [[one is None for one in row] for _, row in found.groups[0].rows] == [
         [False, True],
@@ -170,9 +171,56 @@ def test_few_rows_with_many_metrics_are_turned():
     rows = pd.MultiIndex.from_product([["Digits"], ["a", "b"], metrics])
     table = rows.to_frame(index=False, name=["dataset", "attack", "metric"])
     table.insert(2, "game", "chess")
-    found = grid.grid(quantities(tidy(**table)))
+    found = grid(quantities(tidy(**table)))
     assert found.metrics == ["a", "b"]
     assert [group.heading for group in found.groups] == ["Digits, chess"]
     assert [label for label, _ in found.groups[0].rows] == metrics
     assert found.groups[0].rows[4][1][1].keys["attack"] == "b"
     assert found.groups[0].rows[4][1][1].metric == "m4"
+
+
+finite = st.floats(1e-3, 1e3)
+
+
+def test_positions_are_percent_of_the_axis():
+    assert Scale(0.5, 0.7, False).at(0.6) == pytest.approx(50)
+    assert Scale(0.1, 10.0, True).at(1.0) == pytest.approx(50)
+    assert Scale(0.5, 0.7, False).at(0.9) == 100
+
+
+def test_what_leaves_the_axis_says_on_which_side():
+    axis = Scale(0.1, 10.0, True)
+    assert [axis.side(x) for x in (0.0, 0.05, 0.1, 3, 10, 20)] == [
+        *("left", "left", "", "", "", "right"),
+    ]
+    assert not axis.holds(math.nan)
+
+
+def test_ticks_are_round_and_few():
+    assert [label for _, label in Scale(0.47, 0.72, False).ticks()] == ["0.5", "0.6", "0.7"]
+    assert [label for _, label in Scale(0.09, 30, True).ticks()] == ["0.1", "1", "10"]
+    assert [label for _, label in Scale(0.9, 6, True).ticks()] == ["1", "2", "5"]
+
+
+@given(st.lists(finite, min_size=1, max_size=8), st.booleans())
+def test_every_point_lies_on_the_axis_and_the_ticks_do_too(points, logarithmic):
+    axis = fitted(points, [], logarithmic=logarithmic)
+    assert all(axis.holds(point) for point in points)
+    ticks = axis.ticks()
+    assert all(0 <= x <= 100 for x, _ in ticks)
+    assert len(ticks) <= 6
+
+
+def test_one_wide_interval_does_not_press_the_points_together():
+    points = [0.5, 0.52, 0.6]
+    near = fitted(points, [0.49, 0.62], logarithmic=False)
+    assert near.holds(0.49)
+    assert near.holds(0.62)
+    far = fitted(points, [0.49, 0.62, 0.0, 1.0], logarithmic=False)
+    assert (far.low, far.high) == (near.low, near.high)
+
+
+def test_a_logarithmic_axis_bears_zeros_and_nothing_at_all():
+    assert fitted([0.0, 1.0], [], logarithmic=True).holds(1.0)
+    assert fitted([0.0], [math.nan], logarithmic=True).low > 0
+    assert fitted([], [], logarithmic=False).high > 0
