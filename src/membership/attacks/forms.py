@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from membership.arrays import FloatArray, as_float64, one_of
+from membership.curvature.gradients import WhiteBoxView
 from membership.curvature.inverse import Inverse, eigenvalues, identity
-from membership.curvature.white_box import WhiteBoxView
 from membership.errors import InputError
 
 TERMS = ("own1", "own2", "own3", "mean2", "mean3", "rest2", "rest3")

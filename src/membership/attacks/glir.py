@@ -18,7 +18,7 @@ from scipy.stats import ncx2
 from membership.arrays import FloatArray, as_float64, one_of
 from membership.attacks.adversary import Observed
 from membership.attacks.registry import Attack, declare
-from membership.curvature.moments import whitening
+from membership.curvature.noise import whitening
 from membership.errors import InputError
 from membership.privacy import checks, chi2
 

@@ -43,9 +43,9 @@ from membership.attacks.forms import against_rest, check_stationarity, forms_of,
 from membership.attacks.others import KNOWLEDGE, check_marks, removal
 from membership.attacks.registry import Attack, declare
 from membership.curvature.eigen import Spectrum
+from membership.curvature.gradients import views
 from membership.curvature.inverse import Inversion
 from membership.curvature.objective import Loss, objective, pair
-from membership.curvature.white_box import views
 from membership.errors import InputError
 
 

@@ -9,9 +9,9 @@ from torch import nn
 from membership.arrays import FloatArray, as_float64
 from membership.attacks.registry import Attack, declare
 from membership.curvature.eigen import Spectrum
+from membership.curvature.gradients import views
 from membership.curvature.inverse import Inversion
 from membership.curvature.objective import Loss, objective, pair
-from membership.curvature.white_box import views
 
 
 def sif(

@@ -16,8 +16,8 @@ from membership.arrays import FloatArray, as_bool, as_float64, from_zero, one_of
 from membership.attacks.forms import IDENTITY, Forms, against_rest, quadratic_forms, reader
 from membership.attacks.others import check_marks, removal
 from membership.attacks.registry import Attack, declare
+from membership.curvature.gradients import WhiteBoxView, views, with_rows
 from membership.curvature.objective import Loss, objective, pair
-from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import InputError
 
 STATISTICS = ("norm", "product", "cosine")
