@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.attacks.at_weights import iha_at
+from membership.attacks.iha import iha_at
 from membership.curvature.noise import (
     Sgd,
     simulated_covariance,
