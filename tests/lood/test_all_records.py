@@ -210,7 +210,7 @@ def test_with_one_kernel_for_both_the_mean_is_the_posteriors(few):
         ({"y": np.ones(3)}, "y has"),
     ],
 )
-def test_bad_input_is_refused(few, changes, message):
+def test_bad_input_of_networks_is_refused(few, changes, message):
     values = dict(zip(("prior", "tangent", "y"), few, strict=True))
     with pytest.raises(InputError, match=message):
         lood.trained_ensembles(**{**values, "records": [0], "ridge": RIDGE, **changes})
