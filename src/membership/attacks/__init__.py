@@ -9,8 +9,9 @@ from membership.attacks.bmia import (
     bmia_mixture,
     bmia_p_value,
     bmia_sampled,
+    runner_up,
+    sampled_hinge,
 )
-from membership.attacks.distributions import runner_up, sampled_hinge
 from membership.attacks.forms import quadratic_forms, sif, sif_from_forms
 from membership.attacks.glir import glir, glir_from_distance, glir_steps
 from membership.attacks.iha import IHAScore, iha, iha_from_forms

@@ -8,7 +8,7 @@ from scipy import optimize, special, stats
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
 from membership.attacks.adversary import REFERENCES, Observed
-from membership.attacks.distributions import student_log_survival
+from membership.attacks.bmia import student_log_survival
 from membership.attacks.references import (
     as_references,
     require_models,

@@ -226,18 +226,61 @@ def inverted_residual(
     return Skip(body, drop) if stride == 1 and n_in == n_out else body
 
 
-# Expansion, channels, blocks and first stride of each stage (their Table 2; the second has stride 2
-# for ImageNet).
+# Expansion, kernel, channels, blocks and first stride of each stage (Table 2 of MobileNet-V2's
+# authors, Table 1 of EfficientNet's; the second stage has stride 2 for ImageNet).
 MOBILENET = (
-    (1, 16, 1, 1),
-    (6, 24, 2, 1),
-    (6, 32, 3, 2),
-    (6, 64, 4, 2),
-    (6, 96, 3, 1),
-    (6, 160, 3, 2),
-    (6, 320, 1, 1),
+    (1, 3, 16, 1, 1),
+    (6, 3, 24, 2, 1),
+    (6, 3, 32, 3, 2),
+    (6, 3, 64, 4, 2),
+    (6, 3, 96, 3, 1),
+    (6, 3, 160, 3, 2),
+    (6, 3, 320, 1, 1),
 )
+EFFICIENTNET = (
+    (1, 3, 16, 1, 1),
+    (6, 3, 24, 2, 1),
+    (6, 5, 40, 2, 2),
+    (6, 3, 80, 3, 2),
+    (6, 5, 112, 3, 1),
+    (6, 5, 192, 4, 2),
+    (6, 3, 320, 1, 1),
+)
+# The probability of leaving a block out grows from 0 to this.
+STOCHASTIC_DEPTH = 0.2
 WIDTH = 1280
+
+
+def inverted_network(
+    stages: tuple[tuple[int, int, int, int, int], ...],
+    n_classes: int,
+    in_channels: int,
+    activation: type[nn.Module],
+    squeeze: bool = False,
+    most_dropped: float = 0.0,
+) -> nn.Sequential:
+    """Stages of inverted residuals between two convolutions, and a classifier whose bias is 0."""
+    check_sizes(n_classes, in_channels)
+    layers = convolution(in_channels, 32, 3, 1, activation)
+    n_in, before, total = 32, 0, sum(stage[3] for stage in stages)
+    for expansion, kernel, n_out, blocks, first_stride in stages:
+        for block in range(blocks):
+            stride = first_stride if block == 0 else 1
+            drop = most_dropped * before / total
+            layers.append(
+                inverted_residual(n_in, n_out, kernel, stride, expansion, activation, squeeze, drop)
+            )
+            n_in, before = n_out, before + 1
+    layers += convolution(n_in, WIDTH, 1, activation=activation)
+    pooled = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2)]
+    model = network(nn.Sequential(*layers, *pooled), WIDTH, n_classes)
+    for module in model.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_out")
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    nn.init.zeros_(classifier_of(model).bias)
+    return model
 
 
 def mobilenet_v2(n_classes: int, in_channels: int = 3) -> nn.Sequential:
@@ -270,38 +313,9 @@ def mobilenet_v2(n_classes: int, in_channels: int = 3) -> nn.Sequential:
     He's normal distribution (fan-out) for convolutions, standard deviation 0.01 and bias 0 for
     the classifier.
     """
-    check_sizes(n_classes, in_channels)
-    layers = convolution(in_channels, 32, 3, 1, nn.ReLU6)
-    n_in = 32
-    for expansion, n_out, blocks, first_stride in MOBILENET:
-        for block in range(blocks):
-            stride = first_stride if block == 0 else 1
-            layers.append(inverted_residual(n_in, n_out, 3, stride, expansion, nn.ReLU6))
-            n_in = n_out
-    layers += convolution(n_in, WIDTH, 1, activation=nn.ReLU6)
-    pooled = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2)]
-    model = network(nn.Sequential(*layers, *pooled), WIDTH, n_classes)
-    for module in model.modules():
-        if isinstance(module, nn.Conv2d):
-            nn.init.kaiming_normal_(module.weight, mode="fan_out")
+    model = inverted_network(MOBILENET, n_classes, in_channels, nn.ReLU6)
     nn.init.normal_(classifier_of(model).weight, std=0.01)
-    nn.init.zeros_(classifier_of(model).bias)
     return model
-
-
-# Expansion, kernel, channels, blocks and first stride of each stage (their Table 1; the second has
-# stride 2 for ImageNet).
-EFFICIENTNET = (
-    (1, 3, 16, 1, 1),
-    (6, 3, 24, 2, 1),
-    (6, 5, 40, 2, 2),
-    (6, 3, 80, 3, 2),
-    (6, 5, 112, 3, 1),
-    (6, 5, 192, 4, 2),
-    (6, 3, 320, 1, 1),
-)
-# The probability of leaving a block out grows from 0 to this.
-STOCHASTIC_DEPTH = 0.2
 
 
 def efficientnet_b0(n_classes: int, in_channels: int = 3) -> nn.Sequential:
@@ -334,26 +348,9 @@ def efficientnet_b0(n_classes: int, in_channels: int = 3) -> nn.Sequential:
     initialisation are torchvision's: He's normal distribution (fan-out) for convolutions,
     a uniform one of width 2 / sqrt(n_classes) and bias 0 for the classifier.
     """
-    check_sizes(n_classes, in_channels)
-    layers = convolution(in_channels, 32, 3, 1, nn.SiLU)
-    n_in, before, total = 32, 0, sum(stage[3] for stage in EFFICIENTNET)
-    for expansion, kernel, n_out, blocks, first_stride in EFFICIENTNET:
-        for block in range(blocks):
-            stride = first_stride if block == 0 else 1
-            drop = STOCHASTIC_DEPTH * before / total
-            layers.append(
-                inverted_residual(n_in, n_out, kernel, stride, expansion, nn.SiLU, True, drop)
-            )
-            n_in, before = n_out, before + 1
-    layers += convolution(n_in, WIDTH, 1, activation=nn.SiLU)
-    pooled = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2)]
-    model = network(nn.Sequential(*layers, *pooled), WIDTH, n_classes)
-    for module in model.modules():
-        if isinstance(module, nn.Conv2d):
-            nn.init.kaiming_normal_(module.weight, mode="fan_out")
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
+    model = inverted_network(
+        EFFICIENTNET, n_classes, in_channels, nn.SiLU, True, most_dropped=STOCHASTIC_DEPTH
+    )
     reach = n_classes**-0.5
     nn.init.uniform_(classifier_of(model).weight, -reach, reach)
-    nn.init.zeros_(classifier_of(model).bias)
     return model
