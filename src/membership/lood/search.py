@@ -178,13 +178,11 @@ def gradient(
     return (value[0], slope[0]) if single or joint else (value, slope)
 
 
-def _both(query, state: State, objective: Objective):
+@partial(jax.jit, static_argnums=2)
+def _value_and_gradient(query, state: State, objective: Objective):
     """Values (starts,) and gradients; a start's value depends on its own query only."""
     value, pull = jax.vjp(lambda q: objective(q, state), query)
     return value, pull(jnp.ones_like(value))[0]
-
-
-_value_and_gradient = jax.jit(_both, static_argnums=2)
 
 
 _BETA = (0.9, 0.999)

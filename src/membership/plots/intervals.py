@@ -155,7 +155,13 @@ def lines_with_intervals(
                 frame if frame is None or panel is None else frame[frame[panel] == name]
                 for frame in (table, published, null)
             )
-            _panel(axis, part, printed, band, (x, y, by), looks)
+            if band is not None:
+                shade = {"color": GREY, "alpha": 0.25, "linewidth": 0, "label": "random scores"}
+                axis.fill_between(band[x], band["low"], band["high"], **shade)
+            for series_name, look, rows in by_series(part, by, looks):
+                _line(axis, rows.sort_values(x), x, y, look, series_name)
+            if printed is not None and len(printed):
+                _open_markers(axis, printed, x, y, by, looks)
             label = metric_words(str(name)) or y_label or y
             axis.set_ylabel(textwrap.fill(label, _LETTERS))
             axis.set_xlabel((x_label or x) if is_lowest else "")
@@ -170,32 +176,10 @@ def lines_with_intervals(
     return figure
 
 
-def _panel(
-    axis: Axes,
-    part: pd.DataFrame,
-    printed: pd.DataFrame | None,
-    band: pd.DataFrame | None,
-    columns: tuple[str, str, str],
-    looks: dict[str, dict],
-) -> None:
-    x, y, by = columns
-    if band is not None:
-        _band(axis, band, x)
-    for label, look, rows in by_series(part, by, looks):
-        _line(axis, rows.sort_values(x), x, y, look, label)
-    if printed is not None and len(printed):
-        _open_markers(axis, printed, x, y, by, looks)
-
-
 def _line(axis: Axes, rows: pd.DataFrame, x: str, y: str, look: dict, label: str) -> None:
     every = len(rows) // _MARKERS_LEFT if len(rows) > _MOST_MARKERS else 1
     more = {"markevery": every, "elinewidth": 1, "label": label}
     axis.errorbar(rows[x], rows[y], yerr=arms(rows, y), **look, **more)
-
-
-def _band(axis: Axes, band: pd.DataFrame, x: str) -> None:
-    looks = {"color": GREY, "alpha": 0.25, "linewidth": 0}
-    axis.fill_between(band[x], band["low"], band["high"], label="random scores", **looks)
 
 
 def _open_markers(axis: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: dict) -> None:
