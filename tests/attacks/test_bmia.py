@@ -1,10 +1,14 @@
 """BMIA's score, its p-value as a false-positive rate, mixtures, and the plain difference."""
 
+import sys
+
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
 from membership import attacks
+from membership.attacks.bmia import student_log_survival
 from membership.errors import InputError
 
 
@@ -90,7 +94,7 @@ def test_chunks_draw_what_one_piece_would(monkeypatch):
     game = gaussians(20)
     parts = [game[name] for name in ("mean_logits", "covariance_logits", "label")]
     whole = attacks.sampled_hinge(*parts, n_samples=5)
-    monkeypatch.setattr("membership.attacks.distributions.CHUNK", 60)
+    monkeypatch.setattr(sys.modules["membership.attacks.bmia"], "CHUNK", 60)
     np.testing.assert_array_equal(attacks.sampled_hinge(*parts, n_samples=5), whole)
 
 
@@ -206,3 +210,29 @@ def test_bad_samples_and_signals_are_named():
         attacks.bmia_mixture(
             **(game | several | {"covariance_logits": game["covariance_logits"][None]})
         )
+
+
+def exact(t: float, dof: int) -> float:
+    with mpmath.workdps(60):
+        x = mpmath.mpf(dof) / (dof + mpmath.mpf(t) ** 2)
+        tail = mpmath.betainc(mpmath.mpf(dof) / 2, mpmath.mpf(1) / 2, 0, x, regularized=True) / 2
+        return float(mpmath.log(tail if t >= 0 else 1 - tail))
+
+
+@pytest.mark.parametrize("dof", [1, 9, 99, 999, 100_000])
+@pytest.mark.parametrize("t", [-40.0, -3.0, 0.0, 2.0, 10.0, 37.0, 60.0, 1e4])
+def test_it_has_eleven_digits(t, dof):
+    answer = student_log_survival(np.array([t]), dof)[0]
+    assert answer == pytest.approx(exact(t, dof), rel=1e-11)
+
+
+def test_it_falls_without_a_step():
+    t = np.linspace(-30, 200, 2001)
+    for dof in (9, 299, 999):
+        assert (np.diff(student_log_survival(t, dof)) < 0).all()
+
+
+def test_each_entry_has_its_own_degrees():
+    t, dof = np.array([-3.0, 2.0, 1e4]), np.array([2.5, 9.0, 99.0])
+    alone = [student_log_survival(one[None], d)[0] for one, d in zip(t, dof, strict=True)]
+    assert student_log_survival(t, dof).tolist() == alone

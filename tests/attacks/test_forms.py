@@ -8,9 +8,9 @@ import torch
 
 from membership import attacks, curvature, models
 from membership.attacks.forms import forms_of
+from membership.curvature.gradients import views
 from membership.curvature.inverse import Inversion
 from membership.curvature.objective import objective
-from membership.curvature.white_box import views
 
 CONVENTIONS = list(itertools.product(("published", "regularised"), ("paper", "authors")))
 KNOWLEDGE = ("leave-one-out", "everyone", "everyone-less-own")

@@ -7,6 +7,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 from membership import attacks, audit, curvature, training
+from membership.attacks.bmia import frozen_moments
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(120, 6))
@@ -49,7 +50,7 @@ def test_a_reference_predicts_by_its_last_layer_where_the_record_was_not_its_own
             weight=layer.weight, bias=layer.bias, label=Y[inside],
         )  # fmt: skip
         covariance = posterior.covariance(layer.features)
-        moments = attacks.distributions.frozen_moments(layer.logits, covariance, Y)
+        moments = frozen_moments(layer.logits, covariance, Y)
         np.testing.assert_allclose(found["posterior_mean"][at], moments[0], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(found["posterior_sd"][at], np.sqrt(moments[1]), rtol=1e-4)
         each.append(~inside)

@@ -8,7 +8,7 @@ from torch.func import functional_call, stack_module_state, vmap
 
 from membership import models
 from membership.errors import InputError
-from membership.models.mobile import Skip, SqueezeExcitation
+from membership.models.residual import Skip, SqueezeExcitation
 
 # What builds a network; how many parameters it has on torchvision's model pages, for 1000 classes;
 # what the first layer for ImageNet has more than ours (7x7 in place of 3x3 convolutions to 64

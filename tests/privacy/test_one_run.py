@@ -9,7 +9,7 @@ from scipy import special
 
 from membership import privacy
 from membership.errors import InputError
-from membership.privacy import one_run
+from membership.privacy import lower_bounds
 
 RUNS = 400
 SLACK = 3 * np.sqrt(0.05 * 0.95 / RUNS)
@@ -68,14 +68,14 @@ def test_the_chance_is_that_of_exact_fractions(m: int, r: int, delta: Fraction) 
     for odds in (1, 2, 9):
         for v in range(r + 1):
             exact = by_summation(m, r, v, Fraction(odds, odds + 1), delta)
-            found = one_run.chance(m, r, v, log(odds), float(delta))
+            found = lower_bounds.chance(m, r, v, log(odds), float(delta))
             assert found == pytest.approx(float(exact), rel=1e-9)
 
 
 def test_the_example_of_the_paper() -> None:
     """Steinke et al., Appendix D: 75 of 100 right among 1,000, delta 1e-4, prove .673 at 95%."""
-    assert one_run.chance(1000, 100, 75, 0.672, 1e-4) < 0.05
-    assert one_run.chance(1000, 100, 75, 0.674, 1e-4) > 0.05
+    assert lower_bounds.chance(1000, 100, 75, 0.672, 1e-4) < 0.05
+    assert lower_bounds.chance(1000, 100, 75, 0.674, 1e-4) > 0.05
 
 
 @pytest.mark.parametrize("m", [10, 60])
@@ -84,7 +84,7 @@ def test_the_recursion_is_that_of_the_paper(m: int) -> None:
     for c in range(1, m + 1, 3):
         for right in range(c // 2, c + 1):
             for mu in (0.0, 0.3, 1.0, 2.0):
-                found = one_run.recursion(m, c, right, mu, 0.05)
+                found = lower_bounds.recursion(m, c, right, mu, 0.05)
                 assert found == by_arrays(m, c, right, mu, 0.05)
                 answers.add(found)
     assert answers == {True, False}
@@ -108,7 +108,7 @@ def test_counts_share_the_error() -> None:
 @pytest.mark.parametrize("guessed", [1, 7, 20, 41])
 def test_ties_count_as_the_worst_order_of_rows_would(guessed: int) -> None:
     score, member = rounded(1.0, 41, 3)
-    found = one_run.right_guesses(score, member, guessed)
+    found = lower_bounds.right_guesses(score, member, guessed)
     high = (guessed + 1) // 2
 
     def of_order(rows: np.ndarray, low: np.ndarray) -> int:
@@ -121,7 +121,7 @@ def test_ties_count_as_the_worst_order_of_rows_would(guessed: int) -> None:
     rng = np.random.default_rng(0)
     for _ in range(50):
         rows = rng.permutation(41)
-        assert one_run.right_guesses(score[rows], member[rows], guessed) == found
+        assert lower_bounds.right_guesses(score[rows], member[rows], guessed) == found
         assert of_order(rows, rows) >= found
 
 
@@ -166,7 +166,7 @@ def test_one_count_of_guesses_errs_nearly_as_often_as_it_may() -> None:
     for seed in range(RUNS):
         score, member = randomised_response(epsilon, n, seed)
         right = int((score == member).sum())
-        errors.append(one_run.chance(n, n, right, epsilon, 0.0) <= 0.05)
+        errors.append(lower_bounds.chance(n, n, right, epsilon, 0.0) <= 0.05)
     assert 0.05 - SLACK <= np.mean(errors) <= 0.05 + SLACK
 
 

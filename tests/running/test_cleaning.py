@@ -140,7 +140,7 @@ def test_what_others_keep_in_a_cache_of_ours_stays(root, tmp_path, monkeypatch, 
 @pytest.mark.parametrize("named", [".", "src/membership", ".git", "book", "data", "mine"])
 @pytest.mark.parametrize("marked", [False, True])
 def test_another_folder_is_no_cache_even_with_a_copied_mark(root, monkeypatch, named, marked):
-    for name in ("models/resnet.py", "evidence/files.py", "thesis.tex"):
+    for name in ("models/residual.py", "evidence/files.py", "thesis.tex"):
         paths.atomic_write(root / named / name, "years of work")
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(root / named))
     if marked:

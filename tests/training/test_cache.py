@@ -1,14 +1,17 @@
-"""The store of trained models: what it returns, and what it refuses."""
+"""The store of trained models: what it returns, what it refuses, and what determines a key."""
+
+import importlib
 
 import numpy as np
 import pytest
 import safetensors
 import safetensors.torch
 import torch
+from torch import nn
 
 from membership import paths
 from membership.errors import InputError, RunError
-from membership.training.cache import Cache, digest
+from membership.training.cache import Cache, architecture, digest
 
 
 @pytest.fixture
@@ -116,3 +119,24 @@ def test_digest_tells_arrays_apart_by_content_shape_and_type():
     assert len({digest(v) for v in variants}) == len(variants)
     assert digest(torch.arange(6)) == digest(values)
     assert digest(values[::-1]) == digest(values[::-1].copy())
+
+
+OWN = """
+from torch import nn
+
+class Scaling(nn.Module):
+    def forward(self, x):
+        return {factor} * x
+"""
+
+
+def test_the_code_of_own_classes_counts_and_that_of_torch_does_not(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    torch_only = architecture(nn.Sequential(nn.Linear(2, 2), nn.Tanh()))
+    assert torch_only == architecture(nn.Linear(3, 1))
+    own = []
+    for factor in (2, 3):
+        (tmp_path / f"scaling_by_{factor}.py").write_text(OWN.format(factor=factor))
+        scaling = importlib.import_module(f"scaling_by_{factor}").Scaling()
+        own.append(architecture(nn.Sequential(nn.Linear(2, 2), scaling)))
+    assert len({torch_only, *own}) == 3

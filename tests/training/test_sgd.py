@@ -19,8 +19,8 @@ from torch.utils.data import DataLoader, TensorDataset
 from membership import data, models
 from membership.errors import InputError, RunError
 from membership.training import TrainingConfig, batch_order, sgd, train
+from membership.training.cache import Fits
 from membership.training.ensemble import forward, initial_module, stack
-from membership.training.fits import Fits
 
 
 def mlp(n_in=12, hidden=8, n_classes=3):

@@ -9,12 +9,12 @@ from membership.attacks.bmia import (
     bmia_mixture,
     bmia_p_value,
     bmia_sampled,
+    runner_up,
+    sampled_hinge,
 )
-from membership.attacks.distributions import runner_up, sampled_hinge
-from membership.attacks.forms import quadratic_forms
+from membership.attacks.forms import quadratic_forms, sif, sif_from_forms
 from membership.attacks.glir import glir, glir_from_distance, glir_steps
 from membership.attacks.iha import IHAScore, iha, iha_from_forms
-from membership.attacks.influence import sif, sif_from_forms
 from membership.attacks.learned import learned, qmia, shadow
 from membership.attacks.lira import lira
 from membership.attacks.references import attack_p, attack_r, difference

@@ -8,13 +8,12 @@ from scipy import optimize, special, stats
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
 from membership.attacks.adversary import REFERENCES, Observed
-from membership.attacks.distributions import student_log_survival
+from membership.attacks.bmia import student_log_survival
 from membership.attacks.references import (
-    as_membership,
     as_references,
-    evened,
     require_models,
     side_of,
+    sided,
 )
 from membership.attacks.registry import BOTH, OUT, Attack, declare
 from membership.errors import InputError
@@ -118,9 +117,7 @@ def bavaria(
     one_of("predictive", predictive, ("t", "normal"))
     if mode == "online" and reference_member is None:
         raise InputError('reference_member is None; give it, or mode="offline"')
-    inside = as_membership(reference_member, references.shape)
-    references, inside = evened(references, inside)
-    require_models(~inside, "OUT", 1)
+    references, inside = sided(references, reference_member)
     out = _fit(references, ~inside, "OUT")
     if mode == "offline":
         return out.surprise(phi, predictive)

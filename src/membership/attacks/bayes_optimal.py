@@ -19,7 +19,7 @@ from scipy.special import expit, logsumexp
 
 from membership.arrays import LARGEST, BoolArray, FloatArray, as_bool, as_float64
 from membership.attacks.adversary import REFERENCES, Observed, loss_of
-from membership.attacks.references import as_membership, as_references, evened, require_models
+from membership.attacks.references import as_references, require_models, sided
 from membership.attacks.registry import BOTH, OUT, Attack, declare
 from membership.errors import InputError
 
@@ -165,9 +165,7 @@ def mast(
     """
     loss = as_float64("target_loss", target_loss, 1)
     references = as_references("reference_loss", reference_loss, loss.size)
-    inside = as_membership(reference_member, references.shape)
-    references, inside = evened(references, inside)
-    require_models(~inside, "OUT", 1)
+    references, inside = sided(references, reference_member)
     if tau == "log-mean-exp":
         return _log_mean_exp(references, ~inside, temperature) - loss
     if tau == "mean":

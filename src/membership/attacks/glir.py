@@ -18,7 +18,7 @@ from scipy.stats import ncx2
 from membership.arrays import FloatArray, as_float64, one_of
 from membership.attacks.adversary import Observed
 from membership.attacks.registry import Attack, declare
-from membership.curvature.moments import whitening
+from membership.curvature.noise import whitening
 from membership.errors import InputError
 from membership.privacy import checks, chi2
 
@@ -96,11 +96,10 @@ def glir_whitened(step_mean: Any, query_gradient: Any, batch_size: int) -> Float
     For many rounds with the same moments: whiten once, (x - mean) @ `whitening` (covariance).
     """
     m, x = as_float64("step_mean", step_mean, 1), as_float64("query_gradient", query_gradient, 2)
-    n = _batch_size(batch_size)
     if x.shape[1] != m.size:
         raise InputError(f"query_gradient has {x.shape[1]} entries a gradient, not {m.size}")
     distance, susceptibility = np.square(x - m).sum(axis=1), np.square(x).sum(axis=1)
-    return glir_from_distance(distance, susceptibility, n, m.size)
+    return glir_from_distance(distance, susceptibility, batch_size, m.size)
 
 
 def glir_from_distance(

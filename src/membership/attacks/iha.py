@@ -39,13 +39,20 @@ from torch import nn
 
 from membership.arrays import FloatArray, as_bool, as_float64, from_zero, one_of
 from membership.attacks.adversary import Observed, loss_of
-from membership.attacks.forms import against_rest, check_stationarity, forms_of, reader
-from membership.attacks.others import KNOWLEDGE, check_marks, removal
+from membership.attacks.forms import (
+    KNOWLEDGE,
+    STATIONARITIES,
+    against_rest,
+    check_marks,
+    forms_of,
+    reader,
+    removal,
+)
 from membership.attacks.registry import Attack, declare
 from membership.curvature.eigen import Spectrum
+from membership.curvature.gradients import views
 from membership.curvature.inverse import Inversion
 from membership.curvature.objective import Loss, objective, pair
-from membership.curvature.white_box import views
 from membership.errors import InputError
 
 
@@ -177,7 +184,7 @@ def iha(
     recipe = (learning_rate, momentum, weight_decay)
     check_recipe(*recipe)
     inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance)
-    check_stationarity(stationarity)
+    one_of("stationarity", stationarity, STATIONARITIES)
     one_of("knowledge", knowledge, KNOWLEDGE)
     goal = objective(model, loss, *pair("train", train))
     train, query = goal.records(*train), goal.queried(query)
@@ -237,7 +244,7 @@ def iha_from_forms(
         A form is missing, shapes disagree, entries are not finite, or as `iha`.
     """
     check_recipe(learning_rate, momentum, weight_decay)
-    check_stationarity(stationarity)
+    one_of("stationarity", stationarity, STATIONARITIES)
     loss = as_float64("loss", loss, 1)
     read = reader(forms, loss.shape)
     scale, own = removal(as_bool("member", member, loss.shape), n_train, knowledge, convention)
@@ -279,6 +286,31 @@ def iha_terms(
     i4 = weight_decay * s2 * others3
     score = loss / (1.0 + momentum) - (i1 + i2 + i3 + i4) / learning_rate
     return IHAScore(score, loss, i1, i2, i3, i4, np.zeros_like(score))
+
+
+def iha_at(
+    w: FloatArray,
+    loss: FloatArray,
+    gradient: FloatArray,
+    others: FloatArray,
+    hessian: FloatArray,
+    n_train: int,
+    recipe: tuple[float, float, float],
+    stationarity: str = "published",
+    damping: float = 0.0,
+) -> FloatArray:
+    """The score of `iha_terms` at each w of shape (draws, p), with that w's loss and gradients."""
+    decay = recipe[2] if stationarity == "regularised" else 0.0
+    one = np.eye(hessian.shape[-1])
+    inverse = np.linalg.inv(hessian + (decay + damping) * one)
+    between = np.linalg.inv(hessian + damping * one)
+    u, u0 = _solved(inverse, gradient), _solved(inverse, others + decay * w)
+    products = [np.sum(a * b, axis=1) for b in (u, _solved(between, u)) for a in (u, u0)]
+    return iha_terms(*products, loss, n_train, *recipe, stationarity).score
+
+
+def _solved(inverse: FloatArray, vectors: FloatArray) -> FloatArray:
+    return np.matmul(inverse, vectors[..., None])[..., 0]
 
 
 def check_recipe(learning_rate: float, momentum: float, weight_decay: float) -> None:

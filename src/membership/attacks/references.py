@@ -17,8 +17,6 @@ from membership.attacks.registry import ALL_BUT_ONE, OUT, Attack, declare
 from membership.errors import InputError
 from membership.signals import loss_of_log_odds
 
-_ROUNDING = 1e-6
-
 
 def as_references(name: str, values: Any, n_records: int) -> FloatArray:
     """Convert a signal under reference models to float64, (models, `n_records`), and check it."""
@@ -26,15 +24,6 @@ def as_references(name: str, values: Any, n_records: int) -> FloatArray:
     if array.shape[1] != n_records:
         raise InputError(f"{name} has shape {array.shape}; give (models, {n_records} records)")
     return array
-
-
-def as_probabilities(name: str, values: FloatArray) -> FloatArray:
-    """Check that every entry lies in [0, 1], up to the rounding of a softmax in float32."""
-    if values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING:
-        raise InputError(
-            f"{name} runs from {values.min():.9g} to {values.max():.9g}; give probabilities, 0 to 1"
-        )
-    return np.clip(values, 0.0, 1.0)
 
 
 def as_membership(reference_member: Any, shape: tuple[int, ...]) -> BoolArray:
@@ -79,6 +68,14 @@ def require_models(chosen: BoolArray, side: str, needed: int) -> None:
             f"reference_member: {short} of {count.size} records have fewer than {needed} {side} "
             f"models, one of them {count.min()}; give each {needed}"
         )
+
+
+def sided(references: FloatArray, reference_member: Any) -> tuple[FloatArray, BoolArray]:
+    """The references, evened, and which were trained on each record; one at least was not."""
+    inside = as_membership(reference_member, references.shape)
+    references, inside = evened(references, inside)
+    require_models(~inside, "OUT", 1)
+    return references, inside
 
 
 class Side(NamedTuple):

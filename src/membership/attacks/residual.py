@@ -13,11 +13,18 @@ import numpy as np
 from torch import nn
 
 from membership.arrays import FloatArray, as_bool, as_float64, from_zero, one_of
-from membership.attacks.forms import IDENTITY, Forms, against_rest, quadratic_forms, reader
-from membership.attacks.others import check_marks, removal
+from membership.attacks.forms import (
+    IDENTITY,
+    Forms,
+    against_rest,
+    check_marks,
+    quadratic_forms,
+    reader,
+    removal,
+)
 from membership.attacks.registry import Attack, declare
+from membership.curvature.gradients import WhiteBoxView, views, with_rows
 from membership.curvature.objective import Loss, objective, pair
-from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import InputError
 
 STATISTICS = ("norm", "product", "cosine")
@@ -69,7 +76,8 @@ def residual(
     >>> attacks.residual(model, cross_entropy, train, query, [True, False], weight_decay=0.0).shape
     (2,)
     """
-    check_residual(statistic, weight_decay)
+    one_of("statistic", statistic, STATISTICS)
+    from_zero("weight_decay", weight_decay)
     goal = objective(model, loss, *pair("train", train))
     train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
@@ -127,7 +135,7 @@ def residual_from_forms(
     InputError
         As `iha_from_forms`, or another statistic.
     """
-    check_residual(statistic, 0.0)
+    one_of("statistic", statistic, STATISTICS)
     if statistic == "cosine":
         raise InputError("statistic = 'cosine': it needs the length of the gradient; see residual")
     own = as_float64("form own2", forms["own2"], 1)
@@ -137,10 +145,12 @@ def residual_from_forms(
     return -product if statistic == "product" else -2.0 * product / n_train - own / n_train**2
 
 
-def check_residual(statistic: str, weight_decay: float) -> None:
-    """Raise an InputError unless the statistic is known and the weight decay 0 or more."""
-    one_of("statistic", statistic, STATISTICS)
-    from_zero("weight_decay", weight_decay)
+def residual_at(
+    w: FloatArray, gradient: FloatArray, others: FloatArray, n_train: int, weight_decay: float
+) -> FloatArray:
+    """The norm statistic of `residual` at each w; arrays as for `attacks.iha.iha_at`."""
+    rest = others + weight_decay * w
+    return -np.sum((2.0 * rest + gradient / n_train) * gradient, axis=1) / n_train
 
 
 declare(

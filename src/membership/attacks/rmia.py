@@ -12,16 +12,17 @@ from membership.attacks.adversary import HELD, REFERENCES, Observed, loss_of
 from membership.attacks.bayes_optimal import mast
 from membership.attacks.references import (
     as_membership,
-    as_probabilities,
     as_references,
     evened,
     require_models,
+    sided,
 )
 from membership.attacks.registry import BOTH, OUT, Attack, declare
 from membership.errors import InputError
 from membership.metrics import auc
 
 GRID = tuple(step / 10 for step in range(11))
+_ROUNDING = 1e-6
 
 
 def rmia(
@@ -96,9 +97,7 @@ def rmia(
     _check_a(a)
     if not _is_number(gamma) or not 0 < gamma < np.inf:
         raise InputError(f"gamma is {gamma!r}; give a finite number above 0")
-    inside = as_membership(reference_member, references.shape)
-    references, inside = evened(references, inside)
-    require_models(~inside, "OUT", 1)
+    references, inside = sided(references, reference_member)
     ratio = _ratio(target, references.mean(axis=0, where=~inside), a)
     threshold = np.sort(gamma * _ratio(population, population_out.mean(axis=0), a))
     return np.searchsorted(threshold, ratio, side="left") / threshold.size
@@ -151,9 +150,7 @@ def rmia_ratio(
     target = _probabilities("target_probability", target_probability)
     references = _references("reference_probability", reference_probability, target.size)
     _check_a(a)
-    inside = as_membership(reference_member, references.shape)
-    references, inside = evened(references, inside)
-    require_models(~inside, "OUT", 1)
+    references, inside = sided(references, reference_member)
     out = references.mean(axis=0, where=~inside)
     if not online:
         return _ratio(target, out, a)
@@ -252,11 +249,20 @@ def _check_a(a: float) -> None:
 
 
 def _probabilities(name: str, values: Any) -> FloatArray:
-    return as_probabilities(name, as_float64(name, values, 1))
+    return _from_0_to_1(name, as_float64(name, values, 1))
 
 
 def _references(name: str, values: Any, n_records: int) -> FloatArray:
-    return as_probabilities(name, as_references(name, values, n_records))
+    return _from_0_to_1(name, as_references(name, values, n_records))
+
+
+def _from_0_to_1(name: str, values: FloatArray) -> FloatArray:
+    """Probabilities, up to the rounding of a softmax in float32."""
+    if values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING:
+        raise InputError(
+            f"{name} runs from {values.min():.9g} to {values.max():.9g}; give probabilities, 0 to 1"
+        )
+    return np.clip(values, 0.0, 1.0)
 
 
 def _ratio(probability: FloatArray, out: FloatArray, a: float) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 from membership import privacy
 from membership.arrays import BoolArray, FloatArray, one_of
 from membership.audit.reading import Scored
-from membership.privacy import one_run
+from membership.privacy import lower_bounds
 from membership.privacy.lower_bounds import n_thresholds
 
 TRIALS, COINS = "trials", "coins"
@@ -60,9 +60,9 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
         epsilon = privacy.one_run_epsilon(score, member, delta=delta, level=level)
         return epsilon, privacy.one_run_mu(score, member, level=level)
 
-    counts = one_run.counts_for(score.size)
-    numbers = {"inside": int(member.sum()), "total": score.size, "least": one_run.UNFAIR}
-    fair = one_run.fair(member)
+    counts = lower_bounds.counts_for(score.size)
+    numbers = {"inside": int(member.sum()), "total": score.size, "least": lower_bounds.UNFAIR}
+    fair = lower_bounds.fair(member)
     pair = proved(score)  # It refuses coins that are not fair.
     pair = (0.0, 0.0) if copied else pair
     reasons = _reasons(pair, lambda: proved(member), cases, copied)

@@ -8,7 +8,7 @@ from torch import nn
 
 from membership import curvature, training
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.distributions import runner_up
+from membership.attacks.bmia import runner_up
 from membership.audit.streams import Streamed
 from membership.audit.tasks import Arrays, Records
 from membership.errors import InputError

@@ -1,14 +1,17 @@
 """Curvature of a trained model's loss: gradients, Hessians, solutions, Laplace posteriors."""
 
 from membership.curvature.eigen import Spectrum, conditioned_inverse, spectrum
-from membership.curvature.gradients import per_record_gradients
+from membership.curvature.gradients import WhiteBoxView, per_record_gradients, white_box_view
 from membership.curvature.hessians import hessian
 from membership.curvature.laplace import last_layer_laplace
-from membership.curvature.laplace_posterior import LaplacePosterior
-from membership.curvature.last_layer import LastLayer, last_layer
-from membership.curvature.moments import Moments, gradient_moments, whitening
-from membership.curvature.one_loss import least_loss_share, loss_share
-from membership.curvature.white_box import WhiteBoxView, white_box_view
+from membership.curvature.last_layer import LaplacePosterior, LastLayer, last_layer
+from membership.curvature.noise import (
+    Moments,
+    gradient_moments,
+    least_loss_share,
+    loss_share,
+    whitening,
+)
 
 __all__ = [
     "LaplacePosterior",

@@ -11,8 +11,8 @@ from scipy.special import log_softmax, softmax
 
 from membership import memory
 from membership.arrays import FloatArray, as_float64, one_of
-from membership.curvature.laplace_posterior import LaplacePosterior, as_classes
 from membership.curvature.laplace_structures import MATRICES, Diagonal, Full, Kronecker
+from membership.curvature.last_layer import LaplacePosterior, as_classes
 from membership.errors import InputError, extra
 
 # The grid of laplace-torch's own search, in steps of a fifth of a decade.

@@ -1,14 +1,14 @@
-"""What a posterior of the last layer needs of a network: its features, logits and weights."""
+"""The last layer of a network: what it reads and answers, and a Gaussian over its weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from membership import networks
-from membership.arrays import FloatArray, whole
+from membership import memory, networks
+from membership.arrays import FloatArray, as_float64, one_of, whole
 from membership.errors import InputError
 
 
@@ -114,3 +114,178 @@ def _read(model: nn.Module, classifier: nn.Linear, x: torch.Tensor) -> torch.Ten
             "and leave out a softmax behind it"
         )
     return seen[0][0]
+
+
+@dataclass(frozen=True)
+class LaplacePosterior:
+    """A Gaussian over the weights and biases of a last layer, seen through its logits.
+
+    Made by `last_layer_laplace`. The logits are linear in these weights, so that their law at a
+    record is Gaussian exactly, with the network's own logits for a mean.
+
+    Attributes
+    ----------
+    structure : {"full", "kron", "diag"}
+    engine : {"structured", "laplace-torch"}
+    prior_precision : float
+        The inverse of the prior variance of every weight and bias.
+    log_marginal_likelihood : float or None
+        Laplace's approximation at that prior precision, in nats; None where the weights or the
+        labels were not given.
+    weights : object
+        The law of the weights, in the form that the structure and the engine give it.
+    layer : (weight, bias) or None
+        The mean of that law, where it was given.
+    shape : (width, classes)
+        Of the layer.
+    doubt : str
+        A sentence where a tuned prior precision means little: it lies at the edge of its grid, or
+        the data determine less than one parameter. Empty otherwise.
+    """
+
+    structure: str
+    engine: str
+    prior_precision: float
+    log_marginal_likelihood: float | None
+    weights: Any = field(repr=False)
+    layer: tuple[FloatArray, FloatArray] | None = field(repr=False)
+    shape: tuple[int, int] = field(repr=False)
+    doubt: str = ""
+
+    def mean(self, features: Any) -> FloatArray:
+        """The mean of the logits, which is the network's own answer.
+
+        Parameters
+        ----------
+        features : array of shape (records, width)
+
+        Returns
+        -------
+        ndarray of shape (records, classes)
+
+        Raises
+        ------
+        InputError
+            The features do not fit, or the posterior was made without weight and bias.
+        """
+        if self.layer is None:
+            raise InputError("weight and bias were not given to last_layer_laplace; give both")
+        weight, bias = self.layer
+        return self._checked(features) @ weight.T + bias
+
+    def variance(self, features: Any) -> FloatArray:
+        """The variance of each logit, (records, classes); as `covariance`."""
+        return self.weights.variance(self._checked(features))
+
+    def covariance(self, features: Any) -> FloatArray:
+        """The covariance of the logits.
+
+        Parameters
+        ----------
+        features : array of shape (records, width)
+            Of the records to query, finite.
+
+        Returns
+        -------
+        ndarray of shape (records, classes, classes)
+
+        Raises
+        ------
+        InputError
+            The features do not fit, or the answer does not fit in memory.
+        """
+        features, classes = self._checked(features), self.shape[1]
+        memory.require(
+            8 * len(features) * classes**2,
+            f"the covariance of {classes} logits at {len(features)} records",
+            "query fewer records at once, or take difference_variance",
+        )
+        return self.weights.covariance(features)
+
+    def difference_variance(self, features: Any, first: Any, second: Any) -> FloatArray:
+        """The variance of the difference of two logits, without the whole covariance.
+
+        Parameters
+        ----------
+        features : array of shape (records, width)
+        first, second : array of int, shape (records,)
+            The two classes at each record, for instance the label and the runner-up.
+
+        Returns
+        -------
+        ndarray of shape (records,)
+            ``V[first, first] + V[second, second] - 2 V[first, second]``.
+
+        Raises
+        ------
+        InputError
+            The features or the classes do not fit.
+        """
+        features = self._checked(features)
+        first = as_classes("first", first, len(features), self.shape[1])
+        second = as_classes("second", second, len(features), self.shape[1])
+        return self.weights.difference_variance(features, first, second)
+
+    def sample(
+        self, features: Any, n_samples: int, seed: int = 0, method: str = "mc"
+    ) -> FloatArray:
+        """Draw logits.
+
+        At each record the two methods draw from the same law; they differ in what the records
+        share.
+
+        Parameters
+        ----------
+        features : array of shape (records, width)
+        n_samples : int
+            2 or more.
+        seed : int
+            0 or more.
+        method : {"mc", "lln"}
+            "mc": each sample is one draw of the weights, shared by all records (Monte Carlo over
+            the weights). "lln": each record's logits are drawn by themselves from their Gaussian
+            (the paper's linearised network).
+
+        Returns
+        -------
+        ndarray of shape (n_samples, records, classes)
+
+        Raises
+        ------
+        InputError
+            The features do not fit, fewer than two samples, an unknown method, the posterior was
+            made without weight and bias, or the answer does not fit in memory.
+        """
+        whole("n_samples", n_samples, least=2)
+        one_of("method", method, ("mc", "lln"))
+        mean = self.mean(features)
+        memory.require(
+            2 * 8 * n_samples * mean.size,
+            f"{n_samples} samples of {mean.shape[1]} logits at {len(mean)} records",
+            "query fewer records at once",
+        )
+        draw = self.weights.logit_noise if method == "mc" else self.weights.linearised_noise
+        noise = draw(self._checked(features), n_samples, np.random.default_rng(seed))
+        return noise + mean
+
+    def _checked(self, features: Any) -> FloatArray:
+        features = as_float64("features", features, 2)
+        if features.shape[1] != self.shape[0]:
+            raise InputError(
+                f"features has {features.shape[1]} columns; the last layer reads {self.shape[0]}"
+            )
+        return features
+
+
+def as_classes(name: str, values: Any, n_records: int, n_classes: int) -> np.ndarray:
+    """Check one class a record."""
+    given = as_float64(name, values, 1)
+    classes = given.astype(np.int64)
+    if given.shape != (n_records,) or (classes != given).any():
+        raise InputError(f"{name} has shape {given.shape}; give one class for {n_records} records")
+    if classes.min() < 0 or classes.max() >= n_classes:
+        raise InputError(
+            f"{name}: classes {classes.min()} to {classes.max()} do not fit logits of {n_classes} "
+            "classes; was the reference trained on the same classes as the target?"
+        )
+    return classes

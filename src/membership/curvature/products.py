@@ -12,8 +12,12 @@ import torch
 from torch import nn
 from torch.func import grad, jvp, vmap
 
-from membership.curvature.hessians import hessian_products, require_second_derivatives
-from membership.curvature.layered import LinearChain, linear_chain
+from membership.curvature.hessians import (
+    LinearChain,
+    hessian_products,
+    linear_chain,
+    require_second_derivatives,
+)
 from membership.curvature.objective import Objective
 
 Product = Callable[[torch.Tensor], torch.Tensor]

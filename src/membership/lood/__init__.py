@@ -31,7 +31,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from membership.errors import extra
-from membership.lood.all_records import LeaveOneOut, leave_one_out
+from membership.lood.all_records import LeaveOneOut, leave_one_out, trained_ensembles
 from membership.lood.comparison import (
     Comparison,
     NormalisedComparison,
@@ -41,7 +41,6 @@ from membership.lood.comparison import (
     tradeoff,
 )
 from membership.lood.contrast import Contrast
-from membership.lood.ensembles import trained_ensembles
 from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
 

@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from membership.arrays import FloatArray, deviation
-from membership.lood import checks
-from membership.lood.contrast import Contrast, known_measure
-from membership.lood.process import Posterior, lower_factor, moments, posterior, whitened
+from membership.arrays import FloatArray, deviation, one_of
+from membership.lood.contrast import MEASURES, Contrast
+from membership.lood.process import (
+    Posterior,
+    differing_records,
+    lower_factor,
+    moments,
+    outputs,
+    posterior,
+    queries,
+    whitened,
+)
+from membership.nngp.checks import positive, records
 from membership.nngp.kernels import Kernel
 
 # Queries a block: their kernel with the training set is held at once.
@@ -46,7 +55,7 @@ class Comparison:
 
     def check(self, query: Any) -> tuple[FloatArray, bool]:
         """Return queries (q, ...) and whether one came without its first axis."""
-        return checks.queries(query, self.without.x)
+        return queries(query, self.without.x)
 
     def contrast(self, query: Any, joint: bool = False) -> Contrast:
         """Reduce both posteriors to what tells them apart at the queries.
@@ -136,10 +145,10 @@ def compare(
     InputError
         As `posterior`; or a differing record has another shape or is in `x` already.
     """
-    noise = checks.noise_variance(noise)
-    x = checks.records("x", x)
-    y = checks.outputs("y", y, len(x))
-    x_s, y_s = checks.differing_records(differing, x, y, allow_repeated)
+    noise = positive("noise", noise)
+    x = records("x", x)
+    y = outputs("y", y, len(x))
+    x_s, y_s = differing_records(differing, x, y, allow_repeated)
     base = posterior(kernel, x, y, noise)
     cross = kernel(x_s, x)
     reduced = base.factor @ cross.T
@@ -182,8 +191,8 @@ def distinguishability(
     InputError
         As `compare`, or the query has another shape, or the measure is unknown.
     """
-    known_measure(measure)
-    checks.queries(query, checks.records("x", x))
+    one_of("measure", measure, MEASURES)
+    queries(query, records("x", x))
     comparison = compare(kernel, x, y, differing, noise, allow_repeated)
     return comparison.measure(query, measure, joint)
 
@@ -236,7 +245,7 @@ class NormalisedComparison:
 
     def check(self, query: Any) -> tuple[FloatArray, bool]:
         """Return queries (q, ...) and whether one came without its first axis."""
-        return checks.queries(query, self.without.posterior.x)
+        return queries(query, self.without.posterior.x)
 
     def contrast(self, query: Any) -> Contrast:
         """Reduce both posteriors to what tells them apart at each query.
@@ -279,10 +288,10 @@ def compare_normalised(
     InputError
         As `compare`.
     """
-    noise = checks.noise_variance(noise)
-    x = checks.records("x", x)
-    y = checks.outputs("y", y, len(x))
-    x_s, y_s = checks.differing_records(differing, x, y, allow_repeated=False)
+    noise = positive("noise", noise)
+    x = records("x", x)
+    y = outputs("y", y, len(x))
+    x_s, y_s = differing_records(differing, x, y, allow_repeated=False)
     larger = np.concatenate([x, x_s]), np.concatenate([y, y_s])
     return NormalisedComparison(_side(kernel, x, y, noise), _side(kernel, *larger, noise), x_s)
 

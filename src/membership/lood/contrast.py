@@ -28,11 +28,6 @@ _WEIGHTS = np.where(_COSH == 1.0, 0.5, 1.0) * _STEP / (np.pi * _COSH)
 _BLOCK = 1 << 14
 
 
-def known_measure(name: str, measures: tuple[str, ...] = MEASURES) -> None:
-    """Refuse a measure that is not among those on offer."""
-    one_of("measure", name, measures)
-
-
 @dataclass(frozen=True)
 class Contrast:
     """Two Gaussian posteriors, reduced to what tells them apart.
@@ -143,14 +138,14 @@ class Contrast:
                 raise InputError(f"{name} = {bad:g}: it must be finite and {least}")
         return e, shift
 
-    def measure(self, name: str) -> FloatArray:
+    def measure(self, name: str, xp: ModuleType = np) -> FloatArray:
         """One of "kl", "kl-reverse", "mean" and "auc", shape (...)."""
-        known_measure(name)
+        one_of("measure", name, MEASURES)
+        if name == "mean":
+            return self.mean_distance
         if name == "auc":
             return self.auc()
-        return {"kl": self.kl, "kl-reverse": self.kl_reverse, "mean": lambda: self.mean_distance}[
-            name
-        ]()
+        return self.kl(xp) if name == "kl" else self.kl_reverse(xp)
 
 
 def _missed(alpha: FloatArray, e: float, s: float, outputs: int) -> FloatArray:

@@ -6,19 +6,18 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from membership.arrays import FloatArray
+from membership.arrays import one_of
 from membership.errors import InputError
-from membership.lood import checks
-from membership.lood.contrast import Contrast, known_measure
-from membership.lood.process import moments, posterior
+from membership.lood.contrast import Contrast
+from membership.lood.process import Posterior, moments, posterior
 from membership.lood.search import (
     BY_GRADIENT,
     Objective,
     Optimum,
-    Schedule,
     State,
     ascend,
-    value_of,
+    starts_of,
+    state_of,
 )
 from membership.nngp.kernels import Kernel
 
@@ -43,7 +42,7 @@ class EachObjective(Objective):
         contrast = Contrast(
             (fall / left)[:, None], (move / left)[:, None], move / 2, state["weights"].shape[1]
         )
-        return value_of(contrast, self.measure)
+        return contrast.measure(self.measure, jnp)
 
 
 def maximise_each(
@@ -87,26 +86,22 @@ def maximise_each(
     InputError
         As `posterior` and `maximise`, or a row is not one of a record.
     """
-    known_measure(measure, BY_GRADIENT)
+    one_of("measure", measure, BY_GRADIENT)
     whole = posterior(kernel, x, y, noise)
-    start, single = checks.queries(start, whole.x)
-    if single:
-        raise InputError(f"start has shape {start.shape[1:]}; give (starts, ...)")
-    state = _state(whole.x, whole.factor, whole.weights, _checked(rows, len(start), len(whole.x)))
-    run = Schedule(steps, learning_rate, log_every, patience, progress)
-    return ascend(EachObjective(kernel, measure), state, start, unit, run)
+    start = starts_of(start, whole)
+    state = _state(whole, _checked(rows, len(start), len(whole.x)))
+    run = (steps, learning_rate, log_every, patience, progress)
+    return ascend(EachObjective(kernel, measure), state, start, unit, *run)
 
 
-def _state(x: FloatArray, factor: FloatArray, weights: FloatArray, rows: np.ndarray) -> State:
-    column = factor[:, rows].T @ factor
+def _state(whole: Posterior, rows: np.ndarray) -> State:
+    column = whole.factor[:, rows].T @ whole.factor
     precision = column[np.arange(len(rows)), rows]
     return {
-        "x": x,
-        "factor": factor,
-        "weights": weights,
+        **state_of(whole),
         "column": column,
         "precision": precision,
-        "surprise": np.square(weights[rows]).sum(axis=1) / precision,
+        "surprise": np.square(whole.weights[rows]).sum(axis=1) / precision,
     }
 
 

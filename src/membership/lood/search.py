@@ -10,12 +10,11 @@ import numpy as np
 from jax.experimental import enable_x64
 from tqdm import tqdm
 
-from membership.arrays import FloatArray, whole
+from membership.arrays import FloatArray, one_of, whole
 from membership.errors import InputError
-from membership.lood import checks
 from membership.lood.comparison import Comparison, NormalisedComparison, separate
-from membership.lood.contrast import Contrast, known_measure
-from membership.lood.process import moments, posterior
+from membership.lood.contrast import Contrast
+from membership.lood.process import Posterior, moments, outputs, posterior, queries
 from membership.nngp.checks import positive
 from membership.nngp.kernels import Kernel
 
@@ -47,7 +46,7 @@ class Objective:
             (state["reduced"], state["root"], state["surprise"]),
             jnp,
         )
-        return value_of(Contrast(*parts, state["weights"].shape[1]), self.measure)
+        return Contrast(*parts, state["weights"].shape[1]).measure(self.measure, jnp)
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,26 @@ class NormalisedObjective(Objective):
         move = jnp.square(mean - mean_s).sum(axis=1)
         excess = variance / variance_s - 1
         contrast = Contrast(excess[:, None], (move / variance_s)[:, None], move / 2, mean.shape[1])
-        return value_of(contrast, self.measure)
+        return contrast.measure(self.measure, jnp)
 
     def _predict(self, query, side: State):
         query = (query - side["mean"]) / side["std"]
         cross = self.kernel.traceable(query, side["x"])
         prior = self.kernel.traceable_diagonal(query)
         return moments(prior, cross, side["factor"], side["weights"])[:2]
+
+
+def state_of(base: Posterior) -> State:
+    """What every objective reads of a posterior."""
+    return {"x": base.x, "factor": base.factor, "weights": base.weights}
+
+
+def starts_of(start: Any, base: Posterior) -> FloatArray:
+    """Starts (starts, ...) that are queries of a posterior."""
+    start, single = queries(start, base.x)
+    if single:
+        raise InputError(f"start has shape {start.shape[1:]}; give (starts, ...)")
+    return start
 
 
 def _objective_of(
@@ -109,27 +121,19 @@ def _objective_of(
     InputError
         The measure is unknown or has no gradient here, or joint queries meet normalisation.
     """
-    known_measure(measure, BY_GRADIENT)
+    one_of("measure", measure, BY_GRADIENT)
     if isinstance(comparison, NormalisedComparison):
         if joint:
             raise InputError("joint = True: data-dependent normalisation takes separate queries")
         sides = {"without": comparison.without, "with": comparison.with_s}
         state = {
-            name: {
-                "x": side.posterior.x,
-                "factor": side.posterior.factor,
-                "weights": side.posterior.weights,
-                "mean": side.mean,
-                "std": side.std,
-            }
+            name: {**state_of(side.posterior), "mean": side.mean, "std": side.std}
             for name, side in sides.items()
         }
         return NormalisedObjective(comparison.without.posterior.kernel, measure), state
     base = comparison.without
     state = {
-        "x": base.x,
-        "factor": base.factor,
-        "weights": base.weights,
+        **state_of(base),
         "x_s": comparison.x_s,
         "reduced": comparison.reduced,
         "root": comparison.root,
@@ -174,19 +178,11 @@ def gradient(
     return (value[0], slope[0]) if single or joint else (value, slope)
 
 
-def _both(query, state: State, objective: Objective):
+@partial(jax.jit, static_argnums=2)
+def _value_and_gradient(query, state: State, objective: Objective):
     """Values (starts,) and gradients; a start's value depends on its own query only."""
     value, pull = jax.vjp(lambda q: objective(q, state), query)
     return value, pull(jnp.ones_like(value))[0]
-
-
-_value_and_gradient = jax.jit(_both, static_argnums=2)
-
-
-def value_of(contrast: Contrast, measure: str):
-    if measure == "mean":
-        return contrast.mean_distance
-    return contrast.kl(jnp) if measure == "kl" else contrast.kl_reverse(jnp)
 
 
 _BETA = (0.9, 0.999)
@@ -278,30 +274,25 @@ def maximise(
     rows = start.reshape(-1, *start.shape[2:]) if joint and start.ndim > 2 else start
     if comparison.check(rows)[1]:
         raise InputError(f"start has shape {start.shape}; give (starts, ...)")
-    run = Schedule(steps, learning_rate, log_every, patience, progress)
-    return ascend(objective, state, start, unit, run)
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How long and how fast to climb; see `maximise`."""
-
-    steps: int
-    learning_rate: float
-    log_every: int
-    patience: int
-    progress: bool
-
-    def __post_init__(self) -> None:
-        for name in ("steps", "log_every", "patience"):
-            whole(name, getattr(self, name))
-        positive("learning_rate", self.learning_rate)
+    run = (steps, learning_rate, log_every, patience, progress)
+    return ascend(objective, state, start, unit, *run)
 
 
 def ascend(
-    objective: Objective, state: State, start: FloatArray, unit: Any, run: Schedule
+    objective: Objective,
+    state: State,
+    start: FloatArray,
+    unit: Any,
+    steps: int,
+    learning_rate: float,
+    log_every: int,
+    patience: int,
+    progress: bool,
 ) -> Optimum:
     """Climb from each start, in float64; `start` has the starts along its first axis."""
+    for name, value in (("steps", steps), ("log_every", log_every), ("patience", patience)):
+        whole(name, value)
+    positive("learning_rate", learning_rate)
     with enable_x64():
         state, unit = jax.device_put(state), jnp.asarray(unit, jnp.float64)
         query, zero = jnp.asarray(start), jnp.zeros_like(start)
@@ -312,17 +303,17 @@ def ascend(
         column = np.zeros((len(start), *[1] * (start.ndim - 1)))
         adam = _advance(adam, state, column, unit, objective, 1)._replace(count=jnp.zeros(()))
         value = np.asarray(adam.value)
-        rate = run.learning_rate * _hurry(value).reshape(column.shape)
+        rate = learning_rate * _hurry(value).reshape(column.shape)
         history, best, idle = [value], value, 0
-        with tqdm(total=run.steps, desc="queries", disable=not run.progress, leave=False) as bar:
-            for done in range(0, run.steps, run.log_every):
-                n = min(run.log_every, run.steps - done)
+        with tqdm(total=steps, desc="queries", disable=not progress, leave=False) as bar:
+            for done in range(0, steps, log_every):
+                n = min(log_every, steps - done)
                 adam = _advance(adam, state, rate, unit, objective, n)
                 history.append(np.asarray(adam.value))
                 bar.update(n)
                 gained = (np.asarray(adam.best_value) > best + _LEAST_GAIN).any()
                 best, idle = np.asarray(adam.best_value), 0 if gained else idle + 1
-                if idle >= run.patience:
+                if idle >= patience:
                     break
     return Optimum(
         np.array(adam.best, np.float64), np.array(best), np.array(history), int(adam.count)
@@ -423,18 +414,10 @@ def least_stationary(
         As `compare` and `maximise`.
     """
     base = posterior(kernel, x, y, noise)
-    start, single = checks.queries(start, base.x)
-    if single:
-        raise InputError(f"start has shape {start.shape[1:]}; give (starts, ...)")
-    label = checks.outputs("label", np.asarray(label, dtype=np.float64).reshape(1, -1), 1)[0]
+    start = starts_of(start, base)
+    label = outputs("label", np.asarray(label, dtype=np.float64).reshape(1, -1), 1)[0]
     if label.size != base.y.shape[1]:
         raise InputError(f"label has {label.size} outputs; y has {base.y.shape[1]}")
-    state = {
-        "x": base.x,
-        "factor": base.factor,
-        "weights": base.weights,
-        "noise": base.noise,
-        "label": label,
-    }
-    run = Schedule(steps, learning_rate, log_every, patience, progress)
-    return ascend(SlopeObjective(kernel, "mean"), state, start, unit, run)
+    state = {**state_of(base), "noise": base.noise, "label": label}
+    run = (steps, learning_rate, log_every, patience, progress)
+    return ascend(SlopeObjective(kernel, "mean"), state, start, unit, *run)

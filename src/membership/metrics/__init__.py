@@ -26,6 +26,7 @@ from membership.metrics.paired import (
     crossed_interval,
     paired_interval,
     resampled,
+    resampled_rates,
 )
 from membership.metrics.roc import (
     auc,
@@ -36,7 +37,6 @@ from membership.metrics.roc import (
     tpr_at_fpr,
     tpr_on,
 )
-from membership.metrics.together import resampled_rates
 
 __all__ = [
     "CrossedInterval",

@@ -7,8 +7,7 @@ a network shows its whole architecture, layer by layer.
 
 from membership.models.cnn import densenet121, small_cnn, vgg16
 from membership.models.mlp import logistic_regression, mlp, scaled_mlp
-from membership.models.mobile import efficientnet_b0, mobilenet_v2
-from membership.models.resnet import resnet, wide_resnet50
+from membership.models.residual import efficientnet_b0, mobilenet_v2, resnet, wide_resnet50
 
 __all__ = [
     "densenet121",

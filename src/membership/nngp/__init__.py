@@ -14,8 +14,14 @@ The closed forms need NumPy only. JAX is imported by the first gradient, and neu
 
 from membership.errors import extra
 from membership.nngp.activations import edge_of_chaos
-from membership.nngp.kernels import Kernel, convolutional, fully_connected, polynomial, rbf
-from membership.nngp.tangent import tangent_kernel
+from membership.nngp.kernels import (
+    Kernel,
+    convolutional,
+    fully_connected,
+    polynomial,
+    rbf,
+    tangent_kernel,
+)
 
 __all__ = [
     "Kernel",

@@ -1,7 +1,4 @@
-"""Kernels as objects: a NumPy matrix when called, and a JAX function for gradients.
-
-Those of wide networks (Lee et al. 2018; Novak et al. 2019), RBF and polynomial kernels.
-"""
+"""Kernels as objects: a NumPy matrix when called, and a JAX function for gradients."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -312,7 +309,7 @@ def _network(
     if engine == "closed-form":
         return kernel
     with extra("kernels"):
-        from membership.nngp.neural_tangents import StaxKernel
+        from membership.nngp.traced import StaxKernel
 
     return StaxKernel(network=kernel)
 
@@ -340,3 +337,41 @@ def _require_images(x) -> None:
             f"x has shape {x.shape}; a convolutional kernel takes images, (records, channels, "
             "height, width)"
         )
+
+
+def tangent_kernel(kernel: Kernel, x: Any) -> FloatArray:
+    """Compute the neural tangent kernel of records, whose network's own kernel is `kernel`.
+
+    The inner product of the output's gradients in all parameters at the start, in the limit of
+    wide layers (Jacot et al. 2018). Parameters are standard normal and layers scaled, so that
+    every layer counts alike: Theta_0 = K_0, then
+    Theta <- K + w_std^2 E[phi' phi'] Theta with the K of the layer that follows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        From `fully_connected`, closed form.
+    x : array of shape (records, ...)
+
+    Returns
+    -------
+    ndarray of float64, shape (records, records)
+
+    Raises
+    ------
+    InputError
+        The kernel is not that of a fully connected network, or `x` has no records.
+    """
+    if not isinstance(kernel, FullyConnected):
+        raise InputError(f"kernel = {kernel!r}: give one of nngp.fully_connected, closed form")
+    phi, w, bias = named(kernel.activation), kernel.w_std**2, kernel.b_std**2
+    rows = records("x", x).reshape(len(x), -1)
+    c = w * (rows @ rows.T) / rows.shape[1] + bias
+    tangent = c
+    for _ in range(kernel.depth):
+        a = np.diagonal(c).copy()
+        a, b = a[:, None], a[None, :]
+        slope = w * phi.slope(a, b, c)
+        c = w * phi.dual(a, b, c, np) + bias
+        tangent = c + slope * tangent
+    return kernel.scale * (tangent + tangent.T) / 2

@@ -1,10 +1,9 @@
 """The one visual style, and the kinds of figure drawn in it."""
 
-from membership.plots.clouds import clouds
 from membership.plots.images import image_grid, optimisation
-from membership.plots.intervals import bars_with_intervals, lines_with_intervals
+from membership.plots.intervals import bars_with_intervals, dots_by_row, lines_with_intervals
 from membership.plots.look import narrow, save_bytes, style
-from membership.plots.panels import heat_maps, line_panels, scatter, scatter_panels
+from membership.plots.panels import clouds, heat_maps, line_panels, scatter, scatter_panels
 from membership.plots.rates import (
     accuracy_by_level,
     densities_with_thresholds,
@@ -12,7 +11,6 @@ from membership.plots.rates import (
     roc_panels,
     score_histograms,
 )
-from membership.plots.rows import dots_by_row
 
 __all__ = [
     "accuracy_by_level",

@@ -1,6 +1,7 @@
-"""Numbers with their intervals: bars and lines."""
+"""Numbers with their intervals: bars, lines, and rows of marks along an axis."""
 
 import textwrap
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,8 @@ from membership.plots.look import (
     legend_above,
     new_figure,
     new_panels,
+    plain,
+    room,
     series,
     series_of,
     style,
@@ -78,8 +81,8 @@ def bars_with_intervals(
 
 def _name_categories(axis: Axes, categories: list[str], flat: bool) -> None:
     """Names beside the bars, broken into lines so that neighbours do not run into each other."""
-    room = 14 if flat else max(8, _BAR_LETTERS // len(categories))
-    names = [textwrap.fill(name, room) for name in categories]
+    letters = 14 if flat else max(8, _BAR_LETTERS // len(categories))
+    names = [textwrap.fill(name, letters) for name in categories]
     (axis.set_yticks if flat else axis.set_xticks)(range(len(categories)), names)
     axis.grid(axis="y" if flat else "x", visible=False)
     if flat:
@@ -152,7 +155,13 @@ def lines_with_intervals(
                 frame if frame is None or panel is None else frame[frame[panel] == name]
                 for frame in (table, published, null)
             )
-            _panel(axis, part, printed, band, (x, y, by), looks)
+            if band is not None:
+                shade = {"color": GREY, "alpha": 0.25, "linewidth": 0, "label": "random scores"}
+                axis.fill_between(band[x], band["low"], band["high"], **shade)
+            for series_name, look, rows in by_series(part, by, looks):
+                _line(axis, rows.sort_values(x), x, y, look, series_name)
+            if printed is not None and len(printed):
+                _open_markers(axis, printed, x, y, by, looks)
             label = metric_words(str(name)) or y_label or y
             axis.set_ylabel(textwrap.fill(label, _LETTERS))
             axis.set_xlabel((x_label or x) if is_lowest else "")
@@ -167,32 +176,10 @@ def lines_with_intervals(
     return figure
 
 
-def _panel(
-    axis: Axes,
-    part: pd.DataFrame,
-    printed: pd.DataFrame | None,
-    band: pd.DataFrame | None,
-    columns: tuple[str, str, str],
-    looks: dict[str, dict],
-) -> None:
-    x, y, by = columns
-    if band is not None:
-        _band(axis, band, x)
-    for label, look, rows in by_series(part, by, looks):
-        _line(axis, rows.sort_values(x), x, y, look, label)
-    if printed is not None and len(printed):
-        _open_markers(axis, printed, x, y, by, looks)
-
-
 def _line(axis: Axes, rows: pd.DataFrame, x: str, y: str, look: dict, label: str) -> None:
     every = len(rows) // _MARKERS_LEFT if len(rows) > _MOST_MARKERS else 1
     more = {"markevery": every, "elinewidth": 1, "label": label}
     axis.errorbar(rows[x], rows[y], yerr=arms(rows, y), **look, **more)
-
-
-def _band(axis: Axes, band: pd.DataFrame, x: str) -> None:
-    looks = {"color": GREY, "alpha": 0.25, "linewidth": 0}
-    axis.fill_between(band[x], band["low"], band["high"], label="random scores", **looks)
 
 
 def _open_markers(axis: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks: dict) -> None:
@@ -203,3 +190,164 @@ def _open_markers(axis: Axes, rows: pd.DataFrame, x: str, y: str, by: str, looks
         axis.plot(points[x], points[y], **shape, **open_marker)
     # One entry in the legend for them all: only their being open is new.
     axis.plot([], [], "o", markeredgecolor=GREY, label="published (open)", **open_marker)
+
+
+MOST_ACROSS = 4
+"""Panels side by side at most."""
+_SHARE = 0.7
+"""Of a row's height that its marks take."""
+_DIGIT = 0.075
+"""Of a printed number, inches."""
+
+
+def dots_by_row(
+    table: pd.DataFrame,
+    row: str,
+    value: str = "value",
+    by: str = "attack",
+    *,
+    panel: str | None = None,
+    baseline: float | Mapping[str, float] | None = None,
+    baseline_label: str = "",
+    label: str = "",
+    wide: bool = False,
+    log_x: bool = False,
+    joined: bool = False,
+    stems: bool = False,
+    told: str = "",
+) -> Figure:
+    """Numbers with 95% intervals along one axis, a row a setting, a mark a series.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns ``row``, ``value``, ``by``; ``low`` and ``high``, where numbers have intervals; and,
+        with ``panel``, that one.
+    row, value, by : str
+        The columns to draw; rows stand in the order of the table, closer where each has one mark.
+    panel : str, optional
+        A column with one panel a value, at most four a row (narrow: one), each with its own axis.
+    baseline : float or mapping, optional
+        Where a vertical line stands, such as what a coin reaches; by panel, where it is a mapping.
+    baseline_label : str
+        What the line is, for the legend.
+    label : str
+        Of the axis, with unit; the column's name unless given.
+    wide : bool
+        Whether numbers run from 0 over powers of ten: above 0.1 the axis is logarithmic.
+    log_x : bool
+        Whether the axis is logarithmic, for positive numbers.
+    joined : bool
+        Whether the marks of a row stand on one line, which joins them.
+    stems : bool
+        Whether a bar leads to each mark: from the column ``start``, else from the baseline.
+    told : str
+        A format, such as ``".2f"``, in which each number is printed beside its mark; with a column
+        ``told``, that one's numbers.
+
+    Raises
+    ------
+    InputError
+        A column is missing, the table is empty, or there are more than seven series.
+    """
+    check_columns(table, [row, value, by, *([panel] if panel else [])])
+    looks = series_of(table, by)
+    keys = [row, *([panel] if panel else [])]
+    is_single = joined or not table.duplicated(keys).any()
+    shifts = {
+        name: 0.0 if is_single else _SHARE * ((i + 0.5) / len(looks) - 0.5)
+        for i, name in enumerate(looks)
+    }
+    table = table.assign(_at=table[value], _label=table[row].astype(str))
+    table["_shift"] = table[by].astype(str).map(shifts)
+    parts = {name: part for name, part in table.groupby(panel or (lambda _: ""), sort=False)}
+    with style():
+        figure, axes, names = _new(list(parts.values()), is_single)
+        for (name, part), axis, rows in zip(parts.items(), axes, names, strict=True):
+            line = baseline.get(name) if isinstance(baseline, Mapping) else baseline
+            part = part.assign(_row=part["_label"].map(rows.index) + part["_shift"])
+            if stems and "start" not in part:
+                part = part.assign(start=line or 0.0)
+            for label_of, look, marks in by_series(part, by, looks):
+                _marks(axis, marks, look, label_of, stems)
+            if joined:
+                for place, marks in part.groupby("_row"):
+                    ends = marks["_at"].min(), marks["_at"].max()
+                    axis.hlines(place, *ends, color=GREY, linewidth=1, zorder=1)
+            if line is not None:
+                axis.axvline(line, color=GREY, linewidth=1, label=baseline_label or "_nolegend_")
+            _scale(axis, wide, log_x)
+            if told:
+                _tell(axis, part, told, width() * (1.0 if is_narrow() else 0.8 / len(axes)))
+            axis.set_ylim(len(rows) - 0.5, -0.5)
+            if panel:
+                axis.set_title(textwrap.fill(str(name), _letters(len(axes))), fontsize=9)
+        below = textwrap.fill(label or value, 30 if is_narrow() else 60)
+        if panel:
+            figure.supxlabel(below, fontsize=9 if is_narrow() else 10)
+        else:
+            axes[0].set_xlabel(below)
+        if len(looks) > 1 or baseline_label or not panel:
+            legend_above(figure, axes)
+    return figure
+
+
+def _new(parts: list[pd.DataFrame], is_single: bool) -> tuple[Figure, list[Axes], list[list[str]]]:
+    """A figure with an axis a part, and the names of its rows from top to bottom."""
+    names = [list(part["_label"].unique()) for part in parts]
+    across = 1 if is_narrow() else min(len(parts), MOST_ACROSS)
+    if across > 1:
+        # The names at the first panel serve all that stand beside it.
+        names = [list(dict.fromkeys(name for rows in names for name in rows))] * len(parts)
+    down = -(-len(parts) // across)
+    each = 0.27 if is_single else 0.6 if is_narrow() else 0.5
+    tall = [each * max(map(len, names[i * across : (i + 1) * across])) + 0.6 for i in range(down)]
+    figure = Figure(figsize=(width(), sum(tall) + 0.6), layout="constrained")
+    axes = list(figure.subplots(down, across, squeeze=False, height_ratios=tall).flat)
+    for axis in axes[len(parts) :]:
+        axis.remove()
+    letters = (20 if is_single else 16) if is_narrow() else 34 if across == 1 else 26
+    for i, (axis, rows) in enumerate(zip(axes, names, strict=False)):
+        shown = [textwrap.fill(name, letters) for name in rows]
+        axis.set_yticks(range(len(rows)), shown if i % across == 0 else [""] * len(rows))
+        if across > 1:
+            axis.locator_params(axis="x", nbins=4)
+    return figure, axes[: len(parts)], names
+
+
+def _letters(panels: int) -> int:
+    """How many letters of a title fit above a panel, beside the names of the rows."""
+    return 30 if is_narrow() else room(min(panels, MOST_ACROSS)) - 2
+
+
+def _marks(axis: Axes, marks: pd.DataFrame, look: dict, label: str, stems: bool) -> None:
+    if stems:
+        bar = {"color": look["color"], "alpha": 0.3, "linewidth": 6}
+        axis.hlines(marks["_row"], marks["start"], marks["_at"], **bar)
+    shape = {"color": look["color"], "marker": look["marker"], "markersize": 4, "elinewidth": 1}
+    lengths = arms(marks, "_at")
+    axis.errorbar(marks["_at"], marks["_row"], xerr=lengths, linestyle="none", label=label, **shape)
+
+
+def _scale(axis: Axes, wide: bool, log_x: bool) -> None:
+    if wide:
+        axis.set_xscale("symlog", linthresh=0.1, linscale=0.4)
+        axis.xaxis.set_major_formatter("{x:g}")
+        axis.set_xlim(left=0)
+    if log_x:
+        axis.set_xscale("log")
+        plain(axis.xaxis)
+
+
+def _tell(axis: Axes, part: pd.DataFrame, told: str, inches: float) -> None:
+    """Each number to the right of its mark, its interval and its bar, where room is made for it."""
+    texts = [format(number, told) for number in part.get("told", part["_at"])]
+    free = _DIGIT * max(map(len, texts)) + 0.1
+    low, high = axis.get_xlim()
+    axis.set_xlim(low, high + (high - low) * free / (inches - free))
+    ends = part[[name for name in ("_at", "high", "start") if name in part]].max(axis=1)
+    for text, end, place in zip(texts, ends, part["_row"], strict=True):
+        # On white: a line may pass behind it.
+        ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        beside = {"xytext": (4, 0), "textcoords": "offset points", "fontsize": 8, "bbox": ground}
+        axis.annotate(text, (end, place), va="center", **beside)

@@ -29,8 +29,8 @@ MOST_COLUMNS = 3
 """Panels side by side at most."""
 _HEIGHT = 2.0
 """Of a panel among several rows, inches."""
-_HANDLE, _LETTER = 5.0, 0.6
-"""Of a legend's entry, in ems: its line with the gaps around it, and a letter."""
+_HANDLE, _LETTER = 5.0, 0.64
+"""A legend's line with the gaps around it, and a letter or digit, in ems."""
 _is_narrow: ContextVar[bool] = ContextVar("narrow", default=False)
 
 # Okabe and Ito's colours without yellow, which white paper swallows.
@@ -305,8 +305,6 @@ def arms(rows: pd.DataFrame, y: str) -> np.ndarray | None:
     return np.where(has_interval, np.clip(lengths, 0, None), np.nan)
 
 
-_LETTER = 0.64
-"""Width of a digit, in ems."""
 _MARGIN = 0.7
 """Inches beside a panel."""
 _SMALL = 1e-3

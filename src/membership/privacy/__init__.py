@@ -46,7 +46,12 @@ from membership.privacy.levels import (
     required_noise,
     subsampled_mu,
 )
-from membership.privacy.lower_bounds import epsilon_lower_bound, mu_lower_bound
+from membership.privacy.lower_bounds import (
+    epsilon_lower_bound,
+    mu_lower_bound,
+    one_run_epsilon,
+    one_run_mu,
+)
 from membership.privacy.numerical import (
     MOST_NUMERICAL_MU,
     Enclosure,
@@ -55,7 +60,6 @@ from membership.privacy.numerical import (
     gaussian_mixture_tradeoff,
     numerical_tradeoff,
 )
-from membership.privacy.one_run import one_run_epsilon, one_run_mu
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,

@@ -6,7 +6,7 @@ import numpy as np
 
 from membership import curvature
 from membership.arrays import FloatArray
-from membership.attacks.distributions import runner_up
+from membership.attacks.bmia import runner_up
 
 
 def posterior_of(layer: curvature.LastLayer, label: np.ndarray) -> curvature.LaplacePosterior:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from membership import limits, processes
 from membership.data import Dataset
 from membership.errors import Diverged
-from membership.training import cache as store
+from membership.training.cache import Cache, Fits, checked, digest
 from membership.training.config import REACH, TrainingConfig, drawn, moved
 from membership.training.ensemble import (
     Ensemble,
@@ -26,7 +26,6 @@ from membership.training.ensemble import (
     initial_module,
     stack,
 )
-from membership.training.fits import Fits, checked
 
 VERSION = 1
 """Of what training computes: raise it with an edit after which a model ends elsewhere."""
@@ -118,7 +117,7 @@ def train(
     place = device_of(device)
     fits = Fits(factory, dataset, mask, config, seeds, place)
     fits.check_architecture()
-    cache = store.Cache(cache_folder)
+    cache = Cache(cache_folder)
     keys = fits.keys(VERSION)
     trained = {i: state for i in range(len(seeds)) if (state := cache.load(keys[i])) is not None}
     missing = [i for i in range(len(seeds)) if i not in trained]
@@ -170,7 +169,7 @@ def _in_processes(
     fits: Fits,
     batches: list[list[int]],
     keys: list[str],
-    cache: store.Cache,
+    cache: Cache,
     bar: tqdm,
     cores: int,
 ) -> None:
@@ -187,10 +186,10 @@ def _in_processes(
 
 
 def _train_rows(
-    fits: Fits, rows: list[int], keys: list[str], cache: store.Cache, bar: tqdm
+    fits: Fits, rows: list[int], keys: list[str], cache: Cache, bar: tqdm
 ) -> dict[int, State]:
     """Train some models side by side, or pick up what another run has just finished."""
-    batch_key = store.digest([keys[i] for i in rows])
+    batch_key = digest([keys[i] for i in rows])
     with cache.lock(batch_key):
         ready = {i: state for i in rows if (state := cache.load(keys[i])) is not None}
         if len(ready) == len(rows):
@@ -206,7 +205,7 @@ def _train_rows(
 
 
 def _run(
-    fits: Fits, rows: list[int], checkpoint: str, cache: store.Cache, bar: tqdm
+    fits: Fits, rows: list[int], checkpoint: str, cache: Cache, bar: tqdm
 ) -> tuple[State, State]:
     """The epochs of one batch of models, from its checkpoint where there is one."""
     modules = [initial_module(fits.factory, fits.seeds[i]) for i in rows]

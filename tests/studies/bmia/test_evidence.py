@@ -1,7 +1,6 @@
 import numpy as np
 
-from membership.attacks.bmia import bmia_sampled
-from membership.attacks.distributions import sampled_hinge
+from membership.attacks.bmia import bmia_sampled, sampled_hinge
 from membership.studies.bmia import evidence, names
 from membership.studies.bmia.exhibits import EXHIBITS
 from membership.studies.bmia.settings import Settings

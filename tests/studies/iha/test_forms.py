@@ -8,8 +8,8 @@ import torch
 from torch.func import functional_call
 
 from membership import attacks, metrics
-from membership.attacks.at_weights import iha_at
-from membership.curvature import factor as room
+from membership.attacks.iha import iha_at
+from membership.curvature import inverse as room
 from membership.studies.iha import damping, evaluation, experiment, forms, subjects
 from membership.studies.iha.forms import (
     inverses,

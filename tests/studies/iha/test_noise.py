@@ -7,9 +7,9 @@ import pytest
 
 from membership import curvature
 from membership.attacks.forms import forms_of
+from membership.curvature.gradients import WhiteBoxView
 from membership.curvature.inverse import eigenvalues
 from membership.curvature.noise import power_law
-from membership.curvature.white_box import WhiteBoxView
 from membership.studies.iha import noise
 from membership.studies.iha.scores import iha
 

@@ -8,9 +8,9 @@ import pytest
 from scipy.stats import norm
 
 from membership import metrics
+from membership.curvature.noise import Sgd, theorem_covariance
 from membership.studies.iha import theory
 from membership.studies.iha.settings import Settings
-from membership.training.stationary import Sgd, theorem_covariance
 
 SETTINGS = SimpleNamespace(seed=0, theory_draws=2000, retrainings=100)
 SGD = Sgd(0.2, 0.0, 5e-4)

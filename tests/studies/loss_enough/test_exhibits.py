@@ -4,11 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from membership.curvature import noise
 from membership.exhibits import declared
 from membership.exhibits.source import Source
 from membership.studies.loss_enough import clouds, names
 from membership.studies.loss_enough.settings import Settings
-from membership.training import stationary
 
 SETTINGS = Settings.from_values({"profile": "tiny"})
 EXHIBITS = declared("loss_enough")
@@ -46,7 +46,7 @@ def test_a_clouds_line_is_where_the_best_measure_is_constant(exponent):
     measure = {1.0: w**2, 0.0: k * w**2, -1.0: (k * w) ** 2}[exponent].sum(axis=1)
     # Steps of finite size leave a cloud that is off by as little.
     assert measure.max() / measure.min() < 1 + clouds.RECIPE.learning_rate * np.ptp(k)
-    simulated = stationary.simulated_covariance(
+    simulated = noise.simulated_covariance(
         *(clouds.RECIPE, clouds.CURVATURE, _noise(exponent)), chains=4000, steps=400, seed=0
     )
     assert simulated == pytest.approx(clouds.covariance(exponent), abs=0.15)

@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from membership import attacks, metrics
+from membership.curvature.noise import Sgd, stationary_covariance
 from membership.studies.loss_enough.names import (
     BEST_LOSS,
     BEST_PARAMETERS,
@@ -14,7 +15,6 @@ from membership.studies.loss_enough.names import (
     RESIDUAL,
 )
 from membership.studies.loss_enough.ridge import BATCH, SIGMA, SIZE, Law, Noise, Recipe, RidgeGame
-from membership.training.stationary import Sgd, stationary_covariance
 
 POSTERIOR, SGD = Noise(), Noise(share=1.0)
 # A weight decay that is not small, so that a formula without it is seen.

@@ -16,8 +16,7 @@ from scipy import stats
 
 from membership import evidence, metrics, signals, training
 from membership.arrays import FloatArray
-from membership.attacks.bmia import bmia_sampled
-from membership.attacks.distributions import runner_up
+from membership.attacks.bmia import bmia_sampled, runner_up
 from membership.studies.bmia.answers import about, trained_on
 from membership.studies.bmia.experiment import World, factory
 from membership.studies.bmia.names import SAMPLES, sizes_up_to

@@ -10,7 +10,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.attacks.distributions import student_log_survival
+from membership.attacks.bmia import student_log_survival
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.names import AT_NOMINAL, PERFECT, SAMPLES
 from membership.studies.bmia.scores import Seen, measured, percent

@@ -20,8 +20,8 @@ import xarray as xr
 from membership import attacks, curvature, evidence, lood, nngp, signals, training
 from membership.attacks.forms import quadratic_forms
 from membership.curvature.eigen import spectrum_of
+from membership.curvature.gradients import views, with_rows
 from membership.curvature.objective import objective
-from membership.curvature.white_box import views, with_rows
 from membership.studies import hinge_laws
 from membership.studies.comparison import experiment, names
 from membership.studies.comparison.experiment import World, about, private_layer, train, world

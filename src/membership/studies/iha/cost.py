@@ -15,11 +15,10 @@ import xarray as xr
 from membership import attacks, memory, metrics, published, training
 from membership.attacks.forms import TERMS, forms_of
 from membership.attacks.iha import iha_from_forms
-from membership.curvature.factor import Factor, factorised
+from membership.curvature.gradients import views
 from membership.curvature.hessians import hessian_matrix
-from membership.curvature.inverse import Factors
+from membership.curvature.inverse import Factor, Factors, factorised
 from membership.curvature.objective import objective
-from membership.curvature.white_box import views
 from membership.errors import InputError
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.experiment import timed

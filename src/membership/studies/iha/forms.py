@@ -17,11 +17,10 @@ from membership.arrays import FloatArray
 from membership.attacks.forms import TERMS, forms_of, quadratic_forms
 from membership.curvature import inverse
 from membership.curvature.eigen import Spectrum, conditioned_inverse, spectrum_of
-from membership.curvature.factor import Factor, factorised, least_eigenvalue
-from membership.curvature.gradients import mean_gradient
+from membership.curvature.gradients import WhiteBoxView, mean_gradient, views, with_rows
 from membership.curvature.hessians import hessian_matrix
+from membership.curvature.inverse import Factor, factorised, least_eigenvalue
 from membership.curvature.objective import Objective, objective
-from membership.curvature.white_box import WhiteBoxView, views, with_rows
 from membership.errors import RunError
 from membership.studies.iha.experiment import Trained
 from membership.studies.iha.scores import LEARNT_BY, METRICS, iha, number

@@ -9,8 +9,8 @@ import xarray as xr
 
 from membership import attacks, metrics, published, signals
 from membership.arrays import BoolArray, FloatArray
+from membership.attacks.forms import sif_from_forms
 from membership.attacks.iha import iha_from_forms
-from membership.attacks.influence import sif_from_forms
 from membership.attacks.lira import Choice, lira_variants
 from membership.attacks.residual import residual_from_forms
 from membership.metrics.rate_names import tpr_column

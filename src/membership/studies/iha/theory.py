@@ -11,15 +11,15 @@ from scipy.stats import multivariate_normal, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.attacks.at_weights import iha_at
-from membership.exhibits.tidy import tidy
-from membership.studies.iha.settings import Settings
-from membership.training.stationary import (
+from membership.attacks.iha import iha_at
+from membership.curvature.noise import (
     Sgd,
     simulated_covariance,
     stationary_covariance,
     theorem_covariance,
 )
+from membership.exhibits.tidy import tidy
+from membership.studies.iha.settings import Settings
 
 SIZE, BATCH, N_TRAIN, MINIMUM = 6, 16, 50, 0.5
 RATE, MOMENTUM = 0.1, 0.9

@@ -5,11 +5,11 @@ import pandas as pd
 from scipy import stats
 
 from membership.arrays import FloatArray
+from membership.curvature.noise import Sgd, stationary_covariance
 from membership.exhibits.sentences import span
 from membership.exhibits.tidy import tidy
 from membership.studies.loss_enough.names import DRAWS, EXPONENTS_IN_WORDS, HEIGHTS, MEASURED
 from membership.studies.loss_enough.settings import Settings
-from membership.training.stationary import Sgd, stationary_covariance
 
 # A long valley: flat along the first axis, steep across; the noise has this trace.
 CURVATURE, AMOUNT = np.diag([0.5, 2.0]), 250.0

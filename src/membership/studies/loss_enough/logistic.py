@@ -15,7 +15,8 @@ import numpy as np
 from scipy.special import expit
 
 from membership.arrays import FloatArray
-from membership.attacks.at_weights import iha_at, residual_at
+from membership.attacks.iha import iha_at
+from membership.attacks.residual import residual_at
 from membership.studies.loss_enough import exact_roc
 from membership.studies.loss_enough.names import (
     ALL,

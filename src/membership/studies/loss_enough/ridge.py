@@ -20,7 +20,8 @@ import numpy as np
 from scipy.stats import norm
 
 from membership.arrays import FloatArray
-from membership.attacks.at_weights import iha_at, residual_at
+from membership.attacks.iha import iha_at
+from membership.attacks.residual import residual_at
 from membership.studies.loss_enough.names import (
     BEST_LOSS,
     BEST_PARAMETERS,

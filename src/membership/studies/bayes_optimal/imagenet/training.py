@@ -15,8 +15,8 @@ from membership.errors import RunError
 from membership.studies.bayes_optimal.imagenet.images import Crops, batches
 from membership.training import TrainingConfig, batch_order
 from membership.training import cache as store
+from membership.training.cache import architecture
 from membership.training.ensemble import initial_module
-from membership.training.fits import architecture
 
 VERSION = 1
 """Of what `train` computes: raise it with an edit after which a network ends elsewhere."""

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from membership import curvature
-from membership.curvature import factor as room
-from membership.curvature.factor import Factor, factor, factorised, least_eigenvalue
+from membership.curvature import inverse as room
+from membership.curvature.inverse import Factor, factor, factorised, least_eigenvalue
 from membership.curvature.objective import objective
 from membership.errors import InputError
 

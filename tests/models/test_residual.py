@@ -5,7 +5,7 @@ import torch
 
 from membership import models
 from membership.errors import InputError
-from membership.models.resnet import Residual
+from membership.models.residual import Residual
 
 
 def test_the_pooled_stem_halves_the_image_before_the_first_stage():
