@@ -10,7 +10,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.exhibits import load
-from membership.studies.iha import clean_game, small_game, subjects, theory
+from membership.studies.iha import clean_game, leave_one_out, subjects, theory
 from membership.studies.iha import evaluation as reading
 from membership.studies.iha.claims import CLAIMS
 from membership.studies.iha.scores import PAIRED
@@ -341,15 +341,17 @@ def test_the_paired_row_decides_where_a_table_has_it():
 
 
 def test_the_game_pairs_its_draws(experiment):
-    table = small_game.play([experiment], SimpleNamespace(seed=0)).set_index(["attack", "metric"])
+    table = leave_one_out.play([experiment], SimpleNamespace(seed=0)).set_index(
+        ["attack", "metric"]
+    )
     for metric, word in zip(clean_game.METRICS, clean_game.COUNTED, strict=True):
         auc_of = table["value"].xs(metric, level="metric")
         row = table.loc[f"IHA less LOSS, {word}", PAIRED]
         assert row["value"] == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
         assert row["low"] < row["value"] < row["high"]
-    scores, trained_on = small_game.scored(experiment)
-    numbers = small_game.redrawn(scores["IHA"], trained_on, 0)
-    same = small_game._less(numbers, numbers, "IHA less IHA", 0, len(numbers))
+    scores, trained_on = leave_one_out.scored(experiment)
+    numbers = leave_one_out.redrawn(scores["IHA"], trained_on, 0)
+    same = leave_one_out._less(numbers, numbers, "IHA less IHA", 0, len(numbers))
     assert same.difference == same.standard_error == 0.0
 
 

@@ -27,7 +27,7 @@ from membership.published.outcomes import (
     untested,
 )
 from membership.published.rows import number, rows_at
-from membership.studies.iha import damping, evaluation, subjects, theory
+from membership.studies.iha import evaluation, inversion, subjects, theory
 from membership.studies.iha.forms import N_SWEPT
 from membership.studies.iha.scores import PAIRED
 
@@ -42,7 +42,7 @@ NETWORK = "600-32-100"
 AT_1, AT_01 = tpr_column(0.01, " (%)"), tpr_column(0.001, " (%)")
 EXACT = "IHA (Exact)"
 RECORDS = ("all", "members", "others")
-OTHERS = [name for name in damping.CONDITIONINGS if name != damping.BEST]
+OTHERS = [name for name in inversion.CONDITIONINGS if name != inversion.BEST]
 EVERYONE = "IHA, gradient over D for everyone"
 AMONG = "LiRA, target among its references"
 
@@ -330,16 +330,16 @@ def cheaper(source: Source) -> Outcome:
 @over("iha-tab-8", IMAGES, parts=len(OTHERS))
 def best_damping(rows: Rows, parts: int) -> Outcome:
     """iha-c15."""
-    return _ahead([rows.lead(damping.BEST, name) for name in OTHERS], parts)
+    return _ahead([rows.lead(inversion.BEST, name) for name in OTHERS], parts)
 
 
 @over("iha-tab-8", IMAGES, parts=len(OTHERS))
 def _on_few(rows: Rows, parts: int) -> Outcome:
     swept = evaluation.read(rows.source, subjects.SWEPT, subjects.decomposed)
     (few,) = (part for part in swept if part.label == rows.label)
-    paired = [few.less(damping.BEST, name, damping.CONDITIONINGS) for name in OTHERS]
+    paired = [few.less(inversion.BEST, name, inversion.CONDITIONINGS) for name in OTHERS]
     beside_best = replace(rows, table=pd.DataFrame(paired))
-    return _ahead([beside_best.lead(damping.BEST, name) for name in OTHERS], parts)
+    return _ahead([beside_best.lead(inversion.BEST, name) for name in OTHERS], parts)
 
 
 def _ahead(leads: Sequence[Contrast], parts: int) -> Outcome:

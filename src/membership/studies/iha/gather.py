@@ -18,8 +18,8 @@ import xarray as xr
 
 from membership import evidence
 from membership.attacks.forms import TERMS
-from membership.studies.iha import cost, left_out, neighbours, noise, subjects
 from membership.studies.iha import forms as white_box
+from membership.studies.iha import inversion, left_out, neighbours, noise, subjects
 from membership.studies.iha.experiment import Trained, about_task, scaled_logits, train, utility
 from membership.studies.iha.experiment import task as make_task
 from membership.studies.iha.scores import METRICS
@@ -171,14 +171,14 @@ def noise_of_batches(subject: Subject, settings: Settings) -> xr.Dataset:
 def solvers(subject: Subject, settings: Settings) -> xr.Dataset:
     """What conjugate gradients change, which is no function of the forms."""
     trained, observed = _trained(subject, settings), _observed(subject, settings)
-    solved = cost.by_cg(trained, observed, settings)
+    solved = inversion.by_cg(trained, observed, settings)
     return evidence.dataset("measured", solved, **about(trained))
 
 
 def costs(subject: Subject, settings: Settings) -> xr.Dataset:
     """Seconds that the attacks took on this machine, and what memory."""
     trained = _trained(subject, settings)
-    measured = cost.measured(trained, settings)
+    measured = inversion.measured(trained, settings)
     return evidence.dataset("measured", measured, **about(trained))
 
 
