@@ -134,25 +134,25 @@ def table(found=(0.5, 3.0, 20.0), error=0.1, lead=(1.0, 2.0, 3.0)):
 
 
 CASES = [
-    ("attacks_below_the_curve", {}, "supported"),
-    ("attacks_below_the_curve", {"found": (2.0, 8.0, 35.0)}, "supported"),
-    ("attacks_below_the_curve", {"found": (2.4, 8.0, 35.0)}, "undecided"),
-    ("attacks_below_the_curve", {"found": (4.0, 8.0, 35.0)}, "contradicted"),
+    ("c07", {}, "supported"),
+    ("c07", {"found": (2.0, 8.0, 35.0)}, "supported"),
+    ("c07", {"found": (2.4, 8.0, 35.0)}, "undecided"),
+    ("c07", {"found": (4.0, 8.0, 35.0)}, "contradicted"),
     # Exact limits alone, which take the threshold for known, contradict nothing.
-    ("attacks_below_the_curve", {"found": (4.0, 8.0, 35.0), "error": 1.5}, "undecided"),
-    ("losses_below_equation_10", {}, "supported"),
-    ("losses_below_equation_10", {"found": (1.9, 3.0, 20.0)}, "undecided"),
-    ("losses_below_equation_10", {"found": (0.5, 12.0, 20.0)}, "contradicted"),
-    ("gradient_before_loss", {}, "supported"),
-    ("gradient_before_loss", {"lead": (0.1, 2.0, 0.0)}, "undecided"),
-    ("gradient_before_loss", {"lead": (-1.0, 2.0, 0.0)}, "contradicted"),
+    ("c07", {"found": (4.0, 8.0, 35.0), "error": 1.5}, "undecided"),
+    ("c08", {}, "supported"),
+    ("c08", {"found": (1.9, 3.0, 20.0)}, "undecided"),
+    ("c08", {"found": (0.5, 12.0, 20.0)}, "contradicted"),
+    ("c09", {}, "supported"),
+    ("c09", {"lead": (0.1, 2.0, 0.0)}, "undecided"),
+    ("c09", {"lead": (-1.0, 2.0, 0.0)}, "contradicted"),
 ]
 
 
 @pytest.mark.parametrize(("name", "numbers", "word"), CASES)
 def test_an_outcome_follows_from_the_table(name, numbers, word, monkeypatch):
     monkeypatch.setattr(claims, "paper", lambda *_: table(**numbers))
-    found = getattr(claims, name)(None)
+    found = BY_ID[f"loss-enough-{name}"].outcome(None)
     assert found.word == word
     assert found.numbers
     assert found.datasets
@@ -163,17 +163,18 @@ def test_simulated_records_decide_nothing(monkeypatch):
     simulated = made.assign(data="Purchase-like")
     simulated.attrs = made.attrs
     monkeypatch.setattr(claims, "paper", lambda *_: simulated)
-    assert claims.gradient_before_loss(None).word == outcomes.NOT_TESTED
+    assert BY_ID["loss-enough-c09"].outcome(None).word == outcomes.NOT_TESTED
 
 
-@pytest.mark.parametrize("name", ["losses_below_equation_10", "gradient_before_loss"])
+@pytest.mark.parametrize("name", ["c08", "c09"])
 def test_shorter_trainings_alone_decide_neither(name, monkeypatch):
     made = table()
     shorter = made[made["steps"] != "all epochs"]
     shorter.attrs = made.attrs
     monkeypatch.setattr(claims, "paper", lambda *_: shorter)
-    with pytest.raises(InputError, match="all epochs"):
-        getattr(claims, name)(None)
+    found = BY_ID[f"loss-enough-{name}"].outcome(None)
+    assert found.word == outcomes.NOT_TESTED
+    assert "all epochs" in found.reason
 
 
 def test_each_length_counts_towards_the_lead(monkeypatch):
@@ -182,7 +183,7 @@ def test_each_length_counts_towards_the_lead(monkeypatch):
         at = (made["attack"] == LEAD) & (made["steps"] == length)
         made["value"] = np.where(at, -1.0, made["value"])
         monkeypatch.setattr(claims, "paper", lambda *_, made=made: made)
-        assert claims.gradient_before_loss(None).word == outcomes.CONTRADICTED
+        assert BY_ID["loss-enough-c09"].outcome(None).word == outcomes.CONTRADICTED
 
 
 def test_every_attack_counts_towards_the_bound(monkeypatch):
@@ -192,7 +193,7 @@ def test_every_attack_counts_towards_the_bound(monkeypatch):
         made["value"] = np.where(at, 60.0, made["value"])
         made["found"] = np.where(at, 6000, made["found"])
         monkeypatch.setattr(claims, "paper", lambda *_, made=made: made)
-        assert claims.attacks_below_the_curve(None).word == outcomes.CONTRADICTED
+        assert BY_ID["loss-enough-c07"].outcome(None).word == outcomes.CONTRADICTED
 
 
 def test_without_the_table_the_claims_on_promises_are_not_tested():

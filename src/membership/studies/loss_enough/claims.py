@@ -16,14 +16,13 @@ from membership.errors import InputError
 from membership.exhibits.source import Source
 from membership.metrics.rate_names import tpr_label
 from membership.published import Contrast, Outcome, claims
-from membership.published.claim_rules import best, bound, exists, much_better
+from membership.published.claim_rules import bound, exists, much_better
 from membership.published.contrasts import Share
 from membership.published.declared_tests import Terms, Test
 from membership.published.outcomes import (
     CONTRADICTED,
     SUPPORTED,
     UNDECIDED,
-    every,
     overall,
     untested,
 )
@@ -31,16 +30,8 @@ from membership.published.rows import number, row_at, rows_at
 from membership.studies.loss_enough import games
 from membership.studies.loss_enough.names import RIDGE, SGD, STEP
 
-AUC, RATE = "auc(%)", "TPR(%)@FPR=1%"
 IMAGES, SIMULATED = ("CIFAR-10", "CIFAR-100"), ("Purchase-like (simulated)", "Purchase-like")
 COMMON = ("MNIST-Odd", "Fashion-MNIST", "Purchase-100")
-# The attacks' rows at eight references; the ranks of LiRA with one variance are the difference's.
-_WITH_EIGHT = {
-    "LiRA": "LiRA, a variance a record",
-    "RMIA": "RMIA",
-    "Attack-R": "Attack-R",
-    "LiRA, one variance": "log-odds difference",
-}
 # A rank correlation, and a reliability.
 PREDICTS, RELIABLE = 0.3, 0.5
 
@@ -86,8 +77,13 @@ def on_purchase(test: Test, source: Source) -> Outcome:
     return _declared(test, source, COMMON[-1:])
 
 
-def _declared(test: Test, source: Source, paper_datasets: Sequence[str]) -> Outcome:
-    terms = Terms(paper=tuple(paper_datasets), simulated=SIMULATED)
+def on_promises(test: Test, source: Source) -> Outcome:
+    """One where a promise was made, with the sizes of its table."""
+    return _declared(test, source, OF_PROMISES, f"{{over}}{_sizes(paper(source, test.table))}")
+
+
+def _declared(test: Test, source: Source, paper_datasets: Sequence[str], *on: str) -> Outcome:
+    terms = Terms(paper=tuple(paper_datasets), simulated=SIMULATED, on=on)
     outcome = test.model_copy(update={"terms": terms}).outcome(PaperTables(source))
     return outcome if test.over else overall({", ".join(test.on): outcome}, paper_datasets)
 
@@ -139,24 +135,6 @@ def parameters_or_all_losses(source: Source) -> Outcome:
     return untested(
         "it takes 64 retrainings an arm; and losses on D' + z, which it allows, are the parameters"
     )
-
-
-def one_replaces_eight(source: Source) -> Outcome:
-    """c04: BMIA with one reference against three attacks with eight."""
-    table = paper(source, "bmia-ctl-12")
-
-    def test(name: str) -> Outcome:
-        rows = rows_at(table, dataset=name, n_reference=8)
-        leads = [
-            number(rows, attack=row, metric=f"{metric}, less BMIA's").scaled(
-                -1.0, f"{metric}, BMIA(1) less {attack}(8), {name}"
-            )
-            for metric in (RATE, AUC)
-            for attack, row in _WITH_EIGHT.items()
-        ]
-        return best(leads)
-
-    return _over(table, test, IMAGES)
 
 
 def leave_one_out_predicts(source: Source) -> Outcome:
@@ -232,7 +210,7 @@ def attacks_below_the_curve(source: Source) -> Outcome:
         ]
         return _below([_at(table, name, *part) for part in parts])
 
-    return _over_promised(table, test)
+    return _over(table, test, OF_PROMISES, "data", _sizes(table))
 
 
 Part = tuple[Share, Contrast, float]
@@ -283,31 +261,11 @@ def losses_below_equation_10(source: Source) -> Outcome:
                 excesses.append(found.minus(limit))
         return bound(excesses, 0.0)
 
-    return _over_promised(table, test)
+    return _over(table, test, OF_PROMISES, "data", _sizes(table))
 
 
-def gradient_before_loss(source: Source) -> Outcome:
-    """c09: GLiR's rates less those of the loss ratio with 16 shadow models, at three lengths."""
-    table = paper(source, PROMISED)
-    pair = "GLiR less LiRA, one variance, at most 16 shadow models"
-
-    def test(name: str) -> Outcome:
-        # All epochs are asked for where there are no rows of them, too.
-        lengths = list(dict.fromkeys([*table.loc[table["data"] == name, "steps"], ALL]))
-        parts = [(steps, rate) for steps in lengths for rate in RATES[:2]]
-        leads = []
-        for steps, rate in parts:
-            label = f"{rate}, GLiR less the loss ratio, {steps}, {name}"
-            where = {"data": name, "steps": steps, "attack": pair, "quantity": rate}
-            leads.append(much_better(number(table, label, **where), 0.0, parts=len(parts)))
-        return every(leads)
-
-    return _over_promised(table, test)
-
-
-def _over_promised(table: pd.DataFrame, test: Callable[[str], Outcome]) -> Outcome:
-    sizes = "; ".join(f"{key.lower()}: {size}" for key, size in table.attrs["sizes"].items())
-    return _over(table, test, OF_PROMISES, "data", f", {sizes}")
+def _sizes(table: pd.DataFrame) -> str:
+    return ", " + "; ".join(f"{key.lower()}: {size}" for key, size in table.attrs["sizes"].items())
 
 
 CLAIMS = claims.read("loss_enough", sys.modules[__name__])
