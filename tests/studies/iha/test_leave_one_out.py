@@ -8,6 +8,7 @@ from membership.exhibits.files import read_back
 from membership.exhibits.records import one_by_one
 from membership.exhibits.rows import rank_correlation
 from membership.studies.iha import clean_game, leave_one_out, left_out, scores
+from membership.studies.iha.experiment import scaled_logits
 from membership.studies.iha.left_out import Experiment, small_task
 
 
@@ -27,7 +28,7 @@ def test_each_model_differs_from_the_base_by_its_own_record(retrained):
 
 def test_the_evidence_is_what_the_models_answer(experiment, retrained):
     pool, asked = retrained.task.pool, experiment.outputs["record"].values
-    answers = retrained.answers(pool.x[asked], pool.y[asked])
+    answers = scaled_logits(retrained.ensemble, pool.x[asked], pool.y[asked])
     seen = experiment.outputs["asked"].values
     np.testing.assert_array_equal(experiment.scaled[seen], answers.astype(np.float32)[seen])
     assert np.isnan(experiment.scaled[~seen]).all()

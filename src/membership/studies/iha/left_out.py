@@ -78,10 +78,6 @@ class LeaveOneOut:
         }
         return {**self.task.setup, **sizes}
 
-    def answers(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
-        """Log-odds of the true label, shape (models, records)."""
-        return scaled_logits(self.ensemble, x, y)
-
 
 def retrain(name: str, settings: Settings) -> LeaveOneOut:
     """Train every model of the experiment, side by side."""
@@ -143,11 +139,12 @@ def small_task(name: str, settings: Settings) -> tasks.Task:
     return replace(small, pool=small.pool.select(order), config=config)
 
 
-def outputs(experiment: LeaveOneOut) -> xr.Dataset:
-    """Evidence of the kind outputs."""
+def outputs(subject: Subject, settings: Settings) -> xr.Dataset:
+    """What every retrained model answers for the records; NaN where it was not asked."""
+    experiment = retrain(subject.name, settings)
     queries = _queries(experiment)
     pool, answered = experiment.task.pool, _which_answered(experiment, queries)
-    answers = experiment.answers(pool.x[queries], pool.y[queries])
+    answers = scaled_logits(experiment.ensemble, pool.x[queries], pool.y[queries])
     return evidence.dataset(
         "outputs",
         {
@@ -160,8 +157,9 @@ def outputs(experiment: LeaveOneOut) -> xr.Dataset:
     )
 
 
-def forms(experiment: LeaveOneOut, settings: Settings) -> xr.Dataset:
-    """Evidence of the kind white_box; NaN where a model was not asked."""
+def forms(subject: Subject, settings: Settings) -> xr.Dataset:
+    """Quadratic forms of the retrained models; NaN where one was not asked."""
+    experiment = retrain(subject.name, settings)
     queries, inverses = _queries(experiment), white_box.main(settings.damping)
     models, rows = _models(experiment, settings, queries)
     observed = [

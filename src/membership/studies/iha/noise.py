@@ -22,9 +22,11 @@ from membership.curvature.noise import gradients_along, leading_directions, powe
 from membership.curvature.objective import objective
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha.experiment import Task, Trained, about_task, train
+from membership.studies.iha.experiment import task as make_task
 from membership.studies.iha.forms import DAMPINGS
 from membership.studies.iha.scores import by_inverse
 from membership.studies.iha.settings import Settings
+from membership.studies.iha.subjects import Subject
 
 # Directions whose curvature is at least twice the weight decay: H, not alpha, holds the weights.
 TIMES_DECAY = 2.0
@@ -42,8 +44,9 @@ def train_targets(task: Task, settings: Settings) -> Trained:
     return train(chosen, settings, rows)
 
 
-def gathered(task: Task, settings: Settings) -> xr.Dataset:
-    """The evidence: noise by direction of each target, and records' log-ratios."""
+def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
+    """The evidence: noise by direction of each target of each pair, and records' log-ratios."""
+    task = make_task(subject, settings)
     trained = train_targets(task, settings)
     look = functools.partial(observe, trained)
     determined = (asdict(task.config), task.pool.x, task.pool.y, trained.task.membership)
