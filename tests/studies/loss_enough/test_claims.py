@@ -10,7 +10,7 @@ from membership.exhibits.source import Source
 from membership.published import outcomes
 from membership.studies.loss_enough import claims
 from membership.studies.loss_enough.claims import CLAIMS
-from membership.studies.loss_enough.names import COMPARED, KNOWLEDGE_LESS_ACCESS
+from membership.studies.loss_enough.games import COMPARED, KNOWLEDGE_LESS_ACCESS
 from membership.studies.loss_enough.settings import Settings
 from tests.studies.altered import Altered, committed_run, moved
 

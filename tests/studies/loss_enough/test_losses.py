@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from membership.studies.loss_enough import losses
-from membership.studies.loss_enough.names import CONDITION, LEAST, MEDIAN
+from membership.studies.loss_enough.losses import LEAST, MEDIAN
+from membership.studies.loss_enough.names import CONDITION
 from membership.studies.loss_enough.ridge import Noise, Recipe, RidgeGame
 from membership.studies.loss_enough.settings import Settings
 

@@ -66,11 +66,11 @@ EXHIBITS = (
         "tab-4", agreement.agreement, FILES, draw=drawings.overlaps, says=sentences.of_agreement
     ),
     exhibit("tab-5", bounds.lower_bounds, FILES, draw=drawings.levels, says=sentences.of_bounds),
-    exhibit("tab-6", thresholds.false_discoveries, FILES, says=sentences.of_discoveries),
+    exhibit("tab-6", thresholds.false_discoveries, FILES),
     exhibit("fig-4", risk.risk_map, PROCESSES, draw=drawings.risk, says=sentences.of_risk),
     exhibit("fig-5", agreement.found_by, PICTURES, draw=drawings.found, says=sentences.of_found),
     exhibit("ctl-4", bounds.null_rows, WITH_UNTRAINED, says=sentences.of_nulls),
-    exhibit("ctl-5", risk.another_game, PROCESSES, says=sentences.of_another),
+    exhibit("ctl-5", risk.another_game, PROCESSES),
     exhibit("ctl-6", thresholds.tuned, FILES, says=sentences.of_tuned),
     exhibit("ctl-7", convolutional.cell, NOTHING, draw=drawings.network, says=sentences.of_network),
     exhibit("ctl-8", outside.outside, OUTSIDE, says=sentences.of_outside),

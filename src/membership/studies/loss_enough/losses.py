@@ -16,22 +16,20 @@ from membership.studies.loss_enough.mean import RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
     BEST_PARAMETERS,
     CONDITION,
-    ERROR,
-    LEAST,
     LOGISTIC,
     MALT,
     MEAN,
-    MEDIAN,
     POSTERIOR,
     RIDGE,
-    SECOND,
-    SHARE,
-    SPREAD,
-    UNEXPLAINED,
 )
 from membership.studies.loss_enough.ridge import SIZE, Noise, Recipe, RidgeGame
 from membership.studies.loss_enough.settings import Settings
 
+SPREAD = "largest spread of log-ratio + loss / T"
+UNEXPLAINED = "share of the log-ratio's variance that the loss leaves (%)"
+ERROR, SECOND = "largest error of the parameters", "smallest misfit of another solution"
+SHARE = "share of the squared signal that the error keeps"
+LEAST, MEDIAN = "least of any record", "median record of the ridge games"
 _RARE = 1e-12
 
 
