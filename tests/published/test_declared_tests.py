@@ -8,7 +8,7 @@ import pytest
 
 from membership.errors import InputError
 from membership.published import Contrast, Share, claim_rules, declared_tests, outcomes
-from membership.published.contrasts import Correlation
+from membership.published.contrasts import Correlation, Dependent
 from membership.published.outcomes import every, overall
 from membership.published.rows import number, total
 
@@ -270,6 +270,7 @@ def test_parts_and_one_part_exclude_each_other():
 
 
 A, B = Contrast("a", 3.0, 0.4, 7.0, 8), Contrast("b", 2.0, 0.3, 9.0, 10)
+OF_A_ROW = ("difference", "standard_error", "degrees_of_freedom", "units")
 SUMS = [
     ("a - b", A.less(B)),
     ("a + b", A.less(B.scaled(-1.0))),
@@ -291,8 +292,18 @@ def test_a_sum_of_rows(text, expected):
     if not isinstance(expected, Contrast):
         assert found == expected
         return
-    for name in ("difference", "standard_error", "degrees_of_freedom", "units"):
+    for name in OF_A_ROW:
         assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
+
+
+def test_of_dependent_rows_the_errors_are_added():
+    a, b = (Dependent(row.label, *[getattr(row, name) for name in OF_A_ROW]) for row in (A, B))
+    found = total("a - 0.5 * b - 1", {"a": a, "b": b})
+    assert found.difference == pytest.approx(3.0 - 0.5 * 2.0 - 1.0)
+    assert found.standard_error == pytest.approx(0.4 + 0.5 * 0.3)
+    assert (found.degrees_of_freedom, found.units) == (7.0, 8)
+    assert total("-a", {"a": a}).standard_error == a.standard_error
+    assert found.standard_error > total("a - 0.5 * b", {"a": A, "b": B}).standard_error
 
 
 @pytest.mark.parametrize("text", ["a * b", "a / b", "1 / a"])

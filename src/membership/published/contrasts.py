@@ -171,6 +171,34 @@ class Contrast:
 
 
 @dataclass(frozen=True)
+class Dependent(Contrast):
+    """A number of targets that others are numbers of, too: of a sum the standard errors are added.
+
+    That is at least the error of the sum, however the numbers are paired.
+    """
+
+    def less(self, other: Contrast, label: str = "") -> "Dependent":
+        """The difference of two numbers of the same targets."""
+        return Dependent(
+            label or f"{self.label} less {other.label}",
+            self.difference - other.difference,
+            self.standard_error + other.standard_error,
+            min(self.degrees_of_freedom, other.degrees_of_freedom),
+            min((n for n in (self.units, other.units) if n is not None), default=None),
+        )
+
+    def scaled(self, factor: float, label: str = "") -> "Dependent":
+        """The same in another unit, or turned round."""
+        error = abs(factor) * self.standard_error
+        return replace(
+            self,
+            label=label or self.label,
+            difference=factor * self.difference,
+            standard_error=error,
+        )
+
+
+@dataclass(frozen=True)
 class Share(Contrast):
     """A share of independent trials, with exact limits (Clopper and Pearson).
 

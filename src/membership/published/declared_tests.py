@@ -1,7 +1,8 @@
 """A claim's test as its list declares it: rows of an exhibit, and what is to hold of them.
 
 ``table`` names the exhibit and ``where`` its rows; of exhibits that ``further`` names they are rows
-too. A part takes some of them by name (``rows``, or one ``row``), numbers of one of `KINDS`, and
+too. A part takes some of them by name (``rows``, or one ``row``), numbers of one of `KINDS`
+(``dependent``: where summed, their errors are added), and
 says under ``holds`` what is asked: a sum of rows, one of `WORDS`, and a number, which may be a sum
 of ``exact(row)``; what exceeds a ``zero`` contradicts it where it is ``exact``.
 ``every`` repeats the parts on each combination of some columns that the rows have, ``each`` on
@@ -22,14 +23,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 
 from membership.errors import InputError
 from membership.published.claim_rules import about, better, chance, identity, much_better
-from membership.published.contrasts import Contrast
+from membership.published.contrasts import Contrast, Dependent
 from membership.published.outcomes import Outcome, every, overall, summed_up
 from membership.published.rows import correlation, of_row, row_at, rows_at, share, total
 
 RULES = {">": much_better, "<": chance, "within": about, "better": better}
 ZERO = "zero"
 WORDS = (*RULES, ZERO)
-KINDS = {"mean": of_row, "share": share, "correlation": correlation}
+KINDS = {"mean": of_row, "dependent": Dependent.of, "share": share, "correlation": correlation}
 
 Value = str | int | float
 Row = dict[str, Value]
@@ -61,7 +62,7 @@ class Part(_Declared):
     row: Row = {}
     rows: dict[str, Row] = {}
     table: str = ""
-    kind: Literal["mean", "share", "correlation"] = "mean"
+    kind: Literal["mean", "dependent", "share", "correlation"] = "mean"
 
     @field_validator("holds")
     @classmethod
@@ -81,7 +82,7 @@ class Part(_Declared):
         """The word, the sum of rows that it is about, and what that is set beside."""
         at = {name: word for name, word in words.items() if name in table.columns}
         rows = {
-            name: KINDS[self.kind](row_at(table, **{**at, **_filled(row, words)}))
+            name: KINDS[self.kind](row_at(table, **{**at, **_filled(row, words)}), "")
             for name, row in (self.rows or {"row": self.row}).items()
         }
         left, word, right = self.parsed
@@ -146,14 +147,13 @@ class Test(_Declared):
 
     def outcome(self, source: Any) -> Outcome:
         """What it makes of a run."""
-        tables = {name: source.table(name) for name in self.exhibits}
+        tables = self._tables(source)
         sizes = tables[self.table].attrs.get("sizes", {})
         for name, needed in self.least.items():
             there = int(str(sizes.get(name, "0")).split()[0].replace(",", ""))
             if there < needed:
                 raise InputError(f"it takes {needed:,} {name.lower()}; there are {there:,}")
-        every_row = pd.concat([tables[name] for name in (self.table, *self.further)])
-        rows = tables[""] = _at(every_row, self.where)
+        rows = tables[""]
         if not self.over:
             cases = list(self._cases(rows, {}))
             texts = self.on or (", ".join(f"{{{name}}}" for name in self.every),)
@@ -170,6 +170,20 @@ class Test(_Declared):
             outcomes[name] = judged.on(on)
         terms = self.terms
         return overall(outcomes, terms.paper, simulated=terms.simulated, always=self.always)
+
+    def judged(self, source: Any, times: int = 1, **where: Value) -> Outcome:
+        """What it makes of some rows of a run, of data that the caller names.
+
+        The parts are among so many `times` as many, as where each data set is one.
+        """
+        tables = self.at(**where)._tables(source)
+        return self._judged(tables, list(self._cases(tables[""], where)), times)
+
+    def _tables(self, source: Any) -> dict[str, pd.DataFrame]:
+        """The tables that it reads by their ids, and under "" the rows that it is about."""
+        tables = {name: source.table(name) for name in self.exhibits}
+        every_row = pd.concat([tables[name] for name in (self.table, *self.further)])
+        return {**tables, "": _at(every_row, self.where)}
 
     def _cases(self, rows: pd.DataFrame, words: Row) -> Iterator[Row]:
         """The words of each repetition of the parts."""

@@ -7,7 +7,7 @@ from scipy import stats
 from membership import metrics
 from membership.errors import InputError
 from membership.studies.comparison import names, outside, sentences
-from membership.studies.comparison.outside_evidence import DRAWS, EPSILON, public_score
+from membership.studies.comparison.outside import DRAWS, EPSILON, public_score
 from membership.studies.comparison.scores import read
 from membership.studies.comparison.settings import Settings
 

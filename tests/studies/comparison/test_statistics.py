@@ -12,8 +12,7 @@ from membership.exhibits import declared
 from membership.studies.comparison import (
     agreement,
     bounds,
-    nulls,
-    power,
+    leaderboard,
     risk,
     sentences,
     thresholds,
@@ -141,9 +140,9 @@ def test_levels_are_stated_of_private_targets_only():
 def test_intervals_leave_one_half_out_as_often_as_they_should():
     rng = np.random.default_rng(4)
     pairs = [(rng.normal(size=300), rng.random(300) < 0.5) for _ in range(400)]
-    share = nulls.excluded(pairs).mean()
+    share = bounds.excluded(pairs).mean()
     assert abs(share - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
-    assert nulls.excluded([(member + score, member) for score, member in pairs]).all()
+    assert bounds.excluded([(member + score, member) for score, member in pairs]).all()
 
 
 def test_false_discoveries_of_uniform_p_values_are_kept():
@@ -212,9 +211,9 @@ def test_costs_that_differ_by_less_than_a_reference_model_are_equal():
         ("LiRA", 30.0, 0.78),
     ]
     points = pd.DataFrame(rows, columns=["attack", "seconds", "value"])
-    on = power.front(points, step=0.47)
+    on = leaderboard.front(points, step=0.47)
     assert on.tolist() == [True, True, False, False, True, False]
     # Where a model takes next to nothing to train, a tenth of a millisecond counts.
-    assert power.front(points, step=1e-5).tolist() == [True, True, True, True, True, False]
-    said = sentences.of_seconds(points.assign(**{power.FRONT: np.where(on, "yes", "no")}))
+    assert leaderboard.front(points, step=1e-5).tolist() == [True, True, True, True, True, False]
+    said = sentences.of_seconds(points.assign(**{leaderboard.FRONT: np.where(on, "yes", "no")}))
     assert "none is better than LOSS and BMIA, mixture. LOSS takes 0.01 s" in said

@@ -3,7 +3,7 @@
 import pytest
 
 from membership.exhibits.source import Source
-from membership.studies.iha import evaluation, leave_one_out, left_out, subjects
+from membership.studies.iha import evaluation, left_out, subjects
 from membership.studies.iha import experiment as tasks
 from membership.studies.iha.settings import Settings
 
@@ -53,4 +53,4 @@ def retrained(settings, own_cache):
 
 @pytest.fixture(scope="session")
 def experiment(source):
-    return leave_one_out.experiments(source)[0]
+    return left_out.experiments(source)[0]

@@ -11,7 +11,7 @@ from membership.studies.iha.clean_game import COUNTED, METRICS
 
 @pytest.fixture(scope="module")
 def found(settings):
-    return neighbours.pairs(subjects.EMBEDDED, settings)
+    return neighbours.pairs(subjects.Subject(subjects.EMBEDDED), settings)
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said():
         origin={},
         deviations=(),
         targets=tuple(range(10)),
-        most_queries=recipe.pool,
+        n_queries=recipe.pool,
     )
     assert experiment._deviations(made, recipe, (), ()) == []
     smaller = type(made)(**{**vars(made), "pool": range(50), "membership": np.zeros((8, 1))})
@@ -196,6 +196,6 @@ def test_the_papers_own_set_ups_are_comparable():
     made = experiment.Task(
         *(recipe.label, recipe.published, pool, None, factory, config, membership, {}, ()),
         targets=tuple(range(10)),
-        most_queries=recipe.pool,
+        n_queries=recipe.pool,
     )
     assert published.comparability(stated, made.setup, attack="LiRA") == []

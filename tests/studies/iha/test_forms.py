@@ -10,7 +10,7 @@ from torch.func import functional_call
 from membership import attacks, metrics
 from membership.attacks.iha import iha_at
 from membership.curvature import inverse as room
-from membership.studies.iha import damping, evaluation, experiment, forms, subjects
+from membership.studies.iha import evaluation, experiment, forms, inversion, subjects
 from membership.studies.iha.forms import (
     inverses,
     observe,
@@ -155,7 +155,7 @@ def test_numbers_over_every_record_stand_for_scores(source):
     assert one.label == "Digits-Odd"
     assert len(one.member[0]) == one.attrs["pool"]
     swept = evaluation.read(source, subjects.SWEPT, subjects.decomposed)
-    damped = damping.most_asked(swept, [one])
+    damped = inversion.most_asked(swept, [one])
     assert [each.is_whole for each in damped] == [True, False]
     assert damped[0].has("IHA, damping 0.5")
     assert not damped[0].has("IHA, damping 77")

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
-from membership import attacks, metrics
-from membership.studies.iha import clean_game, leave_one_out, scores, small_game
-from membership.studies.iha.leave_one_out import Experiment
+from membership import attacks, data, metrics
+from membership.exhibits.files import read_back
+from membership.exhibits.panels import one_by_one
+from membership.exhibits.rows import rank_correlation
+from membership.studies.iha import clean_game, leave_one_out, left_out, scores
+from membership.studies.iha.experiment import scaled_logits
+from membership.studies.iha.left_out import Experiment, small_task
 
 
 def test_each_model_differs_from_the_base_by_its_own_record(retrained):
@@ -24,7 +28,7 @@ def test_each_model_differs_from_the_base_by_its_own_record(retrained):
 
 def test_the_evidence_is_what_the_models_answer(experiment, retrained):
     pool, asked = retrained.task.pool, experiment.outputs["record"].values
-    answers = retrained.answers(pool.x[asked], pool.y[asked])
+    answers = scaled_logits(retrained.ensemble, pool.x[asked], pool.y[asked])
     seen = experiment.outputs["asked"].values
     np.testing.assert_array_equal(experiment.scaled[seen], answers.astype(np.float32)[seen])
     assert np.isnan(experiment.scaled[~seen]).all()
@@ -43,8 +47,8 @@ def test_no_score_of_the_game_reads_the_coin(experiment):
         experiment.outputs.assign(member=~experiment.outputs["member"]),
         experiment.forms.assign(member=~experiment.forms["member"]),
     )
-    truth, coin = small_game.scored(experiment)
-    found, _ = small_game.scored(blind)
+    truth, coin = leave_one_out.scored(experiment)
+    found, _ = leave_one_out.scored(blind)
     assert all(np.array_equal(found[name], truth[name]) for name in truth)
     assert coin.tolist() == [False] * 3 + [True] * 3
 
@@ -54,7 +58,7 @@ def test_the_games_attacks_are_those_on_a_record_outside(experiment, retrained, 
     models = retrained.groups["targets"][0], retrained.groups["with"][1, 4]
     task = retrained.task
     config, pool = task.config, task.pool
-    scores, _ = small_game.scored(experiment)
+    scores, _ = leave_one_out.scored(experiment)
     for column, model in zip((0, 4), models, strict=True):
         z = retrained.outside[[1]]
         arguments = (
@@ -76,7 +80,7 @@ def test_the_games_attacks_are_those_on_a_record_outside(experiment, retrained, 
 
 
 def test_the_targets_are_not_among_the_references(experiment):
-    scores, coin = small_game.scored(experiment)
+    scores, coin = leave_one_out.scored(experiment)
     half = len(coin) // 2
     out = experiment.groups["targets"][:half]
     retrained = experiment.groups["with"][0]
@@ -95,7 +99,7 @@ def test_pooled_and_record_by_record_are_what_they_are_called():
     rng = np.random.default_rng(1)
     coin = np.array([False, False, True, True])
     score = rng.normal(size=(5, 4)) + coin + np.arange(5)[:, None]
-    pooled, each = small_game._rows({}, small_game.redrawn(score, coin, 0), len(score))
+    pooled, each = leave_one_out._rows({}, leave_one_out.redrawn(score, coin, 0), len(score))
     assert pooled["value"] == pytest.approx(metrics.auc(score.ravel(), np.tile(coin, 5)))
     assert each["value"] == pytest.approx(np.mean([metrics.auc(row, coin) for row in score]))
     assert pooled["low"] <= pooled["value"] <= pooled["high"]
@@ -132,8 +136,8 @@ def test_the_interval_allows_for_the_shared_models_of_the_base():
     rng = np.random.default_rng(3)
     base = np.repeat([[-9.0, 9.0]], 60, axis=0)
     score = np.concatenate([base, rng.normal(size=(60, 2))], axis=1)
-    numbers = small_game.redrawn(score, np.array([False, False, True, True]), 0)
-    for row in small_game._rows({}, numbers, len(score)):
+    numbers = leave_one_out.redrawn(score, np.array([False, False, True, True]), 0)
+    for row in leave_one_out._rows({}, numbers, len(score)):
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.0, 0.5, 1.0))
 
 
@@ -151,7 +155,7 @@ def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, set
 def test_differences_of_the_protocol_are_those_of_its_numbers(experiment, settings):
     played = leave_one_out.protocol(experiment, settings)
     table = leave_one_out.control_8([played]).set_index(["attack", "metric"])
-    for first, second in leave_one_out.CONTRASTS:
+    for first, second in leave_one_out.LEADS:
         row = table.loc[f"{first} less {second}", leave_one_out.PAIRED]
         auc = [table.loc[name, "AUC"]["value"] for name in (first, second)]
         assert row["value"] == pytest.approx(auc[0] - auc[1])
@@ -172,3 +176,62 @@ def test_references_of_a_member_have_not_seen_it(experiment, settings):
             experiment.loss[[target], column], experiment.loss[rows, column][:, None]
         )
         assert played.scores["L-attack"][0, column] == pytest.approx(expected[0])
+
+
+@pytest.fixture(scope="module")
+def some(source):
+    return left_out.experiments(source)
+
+
+@pytest.fixture(scope="module")
+def table(some, settings):
+    return leave_one_out.control_10(some, settings)
+
+
+def test_the_value_is_the_auc_among_the_models_of_one_record(some, table):
+    for one in some:
+        scores, trained_on = leave_one_out.scored(one)
+        for r, record in enumerate(one.outputs.attrs["outside"]):
+            for name in leave_one_out.ATTACKS:
+                part = table[(table["dataset"] == one.label) & (table["attack"] == name)]
+                (said,) = part.loc[part["record"] == record, "value"]
+                assert said == pytest.approx(metrics.auc(scores[name][r], trained_on))
+
+
+def test_each_attack_has_every_record_once_best_first(some, table):
+    for _, part in table.groupby(["dataset", "attack"]):
+        assert part["column"].tolist() == list(range(1, len(part) + 1))
+        assert part["value"].is_monotonic_decreasing
+        assert part["record"].is_unique
+    assert len(table) == sum(len(one.outside) for one in some) * len(leave_one_out.ATTACKS)
+
+
+def test_pictures_are_those_of_the_embedded_records(some, table, settings):
+    digits = table[table["dataset"] == "Digits"]
+    pool = small_task("digits", settings).pool
+    for row in digits.to_dict("records"):
+        x, y = pool.x[row["record"]], pool.y[row["record"]]
+        assert row["label"] == f"digit {y}"
+        levels = np.array(row["pixels"].split(), float).reshape(x.shape)
+        np.testing.assert_allclose(levels / 255, x, atol=0.5 / 255 + 1e-6)
+    whole = data.load("digits")
+    assert {tuple(x.ravel()) for x in pool.x} <= {tuple(x.ravel()) for x in whole.x}
+    assert set(table.loc[table["dataset"] != "Digits", "pixels"]) == {""}
+
+
+def test_a_reader_sees_each_pictured_record_with_all_attacks(table):
+    found = one_by_one(leave_one_out.one_by_one(read_back(table)))
+    digits = table[table["dataset"] == "Digits"]
+    assert found["measures"] == list(leave_one_out.ATTACKS)
+    assert len(found["records"]) == digits["record"].nunique()
+    best = digits[(digits["attack"] == "IHA") & (digits["column"] == 1)]["record"].item()
+    (shown,) = [one for one in found["records"] if one["label"].endswith(f" {best}")]
+    assert shown["ranks"][found["measures"].index("IHA")] == 1
+
+
+def test_the_sentence_has_the_rank_correlation_and_its_interval():
+    value, low, high = rank_correlation([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 6, 5]).values()
+    assert low < value < high
+    assert value == pytest.approx(1 - 6 * 2 / (6 * 35))
+    same, low, high = rank_correlation([1, 2, 3], [1, 2, 3]).values()
+    assert -1 <= low <= same <= high + 1e-6 <= 1 + 1e-6

@@ -22,7 +22,7 @@ def weights(game, settings):
 
 @pytest.fixture(scope="module")
 def found(settings):
-    return neighbours.pairs(subjects.EMBEDDED, settings)
+    return neighbours.pairs(subjects.Subject(subjects.EMBEDDED), settings)
 
 
 def test_the_sets_and_their_records_have_nothing_in_common(game):

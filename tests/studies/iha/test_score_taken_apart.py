@@ -107,7 +107,7 @@ def test_every_damping_that_does_for_all_targets_is_there(with_forms, settings):
     assert (
         table.groupby(["panel", "damping"]).size() == len(score_taken_apart.OVER_DAMPINGS)
     ).all()
-    # The identity has no damping.
+    # The identity has no inversion.
     flat = table[table["series"] == "curvature: with decay"].groupby("panel")["AUC without it"]
     assert (flat.nunique() == 1).all()
 

@@ -10,8 +10,7 @@ import pytest
 from membership import exhibits, metrics, published
 from membership.studies.iha import (
     against_references,
-    cost,
-    damping,
+    inversion,
     score_taken_apart,
     subjects,
 )
@@ -99,7 +98,7 @@ def _papers_own(own, name):
     ("name", "dataset", "attack"),
     [
         ("iha_table4", "Purchase-100(S)", score_taken_apart.TERMS),
-        ("iha_table8", "MNIST-Odd", damping.CONDITIONINGS),
+        ("iha_table8", "MNIST-Odd", inversion.CONDITIONINGS),
         ("iha_table2", "MNIST-Odd", against_references.TABLE_2),
         ("iha_table7", "Purchase-100", against_references.TABLE_7),
     ],
@@ -111,11 +110,11 @@ def test_attacks_are_spelt_as_in_the_published_tables(name, dataset, attack):
 
 def test_published_dampings_are_points_of_the_sweep():
     table = pd.DataFrame({"panel": ["MNIST-Odd: AUC", "Digits: AUC"]})
-    points = damping.published_dampings(table)
+    points = inversion.published_dampings(table)
     assert points["damping"].tolist() == [0.01, 0.1, 0.2]
     assert points["value"].tolist() == [0.513, 0.535, 0.542]
     assert set(points["panel"]) == {"MNIST-Odd: AUC"}
-    assert damping.published_dampings(table[1:]).empty
+    assert inversion.published_dampings(table[1:]).empty
 
 
 def test_the_correction_is_the_pairwise_difference(evaluations, settings):
@@ -152,12 +151,12 @@ def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(evaluations, sett
 
 def test_table_8_counts_the_few_records_that_all_targets_share_as_well(source, settings):
     swept = reading.read(source, subjects.SWEPT, subjects.decomposed)
-    table = damping.table_8(swept, [])
+    table = inversion.table_8(swept, [])
     table = table[table["metric"] == "AUC"]
     assert len(table)
     for evaluation in swept:
         for row in table[table["dataset"] == evaluation.label].to_dict("records"):
-            scores = evaluation.scores(damping.CONDITIONINGS[row["attack"]])
+            scores = evaluation.scores(inversion.CONDITIONINGS[row["attack"]])
             values = [metrics.auc(*pair) for pair in zip(scores, evaluation.member, strict=True)]
             alone = metrics.summary(values, evaluation.units)
             assert row["standard_error"] >= alone["standard_error"] * (1 - 1e-9)
@@ -195,7 +194,7 @@ def test_table_1_lists_every_attack_that_the_evidence_allows(monkeypatch):
 @pytest.mark.slow
 def test_both_solvers_agree(source, evaluations, settings):
     solved = [source.evidence(f"solvers-{name}") for name in ("digits-odd", "digits")]
-    table = cost.table_3(evaluations, solved)
+    table = inversion.table_3(evaluations, solved)
     found = table.set_index(KEYS)["value"]
     for evaluation in evaluations:
         assert (
@@ -222,7 +221,7 @@ def test_what_conjugate_gradients_change_is_added_to_the_exact_scores(
     # A solver that turns every score round has the AUC turned round.
     exact = np.stack([scores[at] for scores in evaluation.scores("IHA")])
     one["difference"].values[:] = -2 * exact
-    found = cost.table_3(evaluations, solved).set_index(KEYS)["value"]
+    found = inversion.table_3(evaluations, solved).set_index(KEYS)["value"]
     exact, cg = (found[evaluation.label, f"IHA ({s})", "AUC"] for s in ("Exact", "CG"))
     assert cg == pytest.approx(1 - exact, abs=1e-6)
 
@@ -231,14 +230,14 @@ def test_published_times_stand_beside_without_a_verdict(evaluations):
     label = evaluations[0].label
     table = published.table("iha_table6").assign(dataset=label, low=0.0, high=1e6)
     table.attrs = {"setup": {label: {"published": "Purchase-100(S)"}}}
-    judged = cost.beside(table, "iha_table6")
+    judged = inversion.beside(table, "iha_table6")
     assert judged["published"].notna().all()
     assert set(judged["verdict"]) == {"not comparable"}
 
 
 @pytest.mark.slow
 def test_table_6_is_marked_as_measured(source, settings):
-    table = cost.table_6([source.evidence("costs-digits")])
+    table = inversion.table_6([source.evidence("costs-digits")])
     assert table.attrs["timing"] is True
     printed = set(published.table("iha_table6")["metric"])
     assert printed <= set(table["metric"])
@@ -256,7 +255,7 @@ def test_seconds_and_bytes_of_table_6_are_those_of_the_timings(source, settings)
     costs["held"].values[case], costs["held_after"].values[case] = [1e6, 3e6, 0.0], 2e6
     exact = list(costs["attack"].values).index("IHA")
     costs["before"].values[exact], costs["each"].values[exact] = 1.0, 0.009
-    table = cost.table_6([costs])
+    table = inversion.table_6([costs])
     rows_of = table[table["attack"] == "LiRA"].set_index("metric")
     assert rows_of.loc["precompute time (s)", "value"] == pytest.approx(20.0)
     assert rows_of.loc["precompute time (s)", "n_repeats"] == 3

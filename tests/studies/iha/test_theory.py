@@ -12,7 +12,7 @@ from membership.curvature.noise import Sgd, theorem_covariance
 from membership.studies.iha import theory
 from membership.studies.iha.settings import Settings
 
-SETTINGS = SimpleNamespace(seed=0, theory_draws=2000, retrainings=100)
+SETTINGS = SimpleNamespace(seed=0, profile="tiny")
 SGD = Sgd(0.2, 0.0, 5e-4)
 
 
@@ -132,7 +132,7 @@ def test_differences_are_those_of_their_rows(retrained_table):
         gain = value[theory.LAWS["theorem"]] - value[theory.LAWS["boltzmann"]]
         assert value[theory.GAIN] == pytest.approx(gain)
     assert (retrained_table["n_repeats"] == theory.RETRAINED_RECORDS).all()
-    assert (retrained_table["retrainings"] == 200).all()
+    assert (retrained_table["retrainings"] == 2 * theory.RETRAININGS["tiny"]).all()
 
 
 @pytest.mark.slow

@@ -12,7 +12,8 @@ from membership.studies.iha.clean_game import Compared
 @pytest.fixture(scope="module")
 def games(settings):
     return [
-        neighbours.pairs(subjects.EMBEDDED, settings, schedule) for schedule in subjects.SCHEDULES
+        neighbours.pairs(subjects.Subject(subjects.EMBEDDED), settings, schedule)
+        for schedule in subjects.SCHEDULES
     ]
 
 

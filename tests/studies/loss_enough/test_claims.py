@@ -1,15 +1,16 @@
-"""The claims on the committed results, and on numbers altered so that they should flip."""
+"""The claims on the committed results, on numbers altered to flip them, and on made-up ones."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from membership.errors import InputError
 from membership.exhibits import declared
 from membership.exhibits.source import Source
 from membership.published import outcomes
-from membership.studies.loss_enough import claim_tests
+from membership.studies.loss_enough import claims
 from membership.studies.loss_enough.claims import CLAIMS
-from membership.studies.loss_enough.names import COMPARED, KNOWLEDGE_LESS_ACCESS
+from membership.studies.loss_enough.games import COMPARED, KNOWLEDGE_LESS_ACCESS
 from membership.studies.loss_enough.settings import Settings
 from tests.studies.altered import Altered, committed_run, moved
 
@@ -73,7 +74,7 @@ ELSEWHERE = [
 def test_a_claim_on_another_chapter_hears_its_table(
     name, exhibit, change, said, committed, monkeypatch
 ):
-    claim, read = BY_ID[f"loss-enough-{name}"], claim_tests.committed
+    claim, read = BY_ID[f"loss-enough-{name}"], claims.committed
     before = claim.outcome(committed)
     assert before.word != outcomes.NOT_TESTED
     assert said not in before.reason
@@ -81,7 +82,7 @@ def test_a_claim_on_another_chapter_hears_its_table(
     def altered(asked):
         return change(read(asked).copy()) if asked == exhibit else read(asked)
 
-    monkeypatch.setattr(claim_tests, "committed", altered)
+    monkeypatch.setattr(claims, "committed", altered)
     assert said in claim.outcome(committed).reason
 
 
@@ -96,9 +97,109 @@ def test_a_readers_own_run_tests_nothing_that_it_does_not_make():
 
 
 def test_a_table_that_is_not_there_leaves_its_claim_untested(committed, monkeypatch):
-    monkeypatch.setattr(claim_tests.exhibits, "load", lambda *_: None)
+    monkeypatch.setattr(claims.exhibits, "load", lambda *_: None)
     found = BY_ID["loss-enough-c11"].outcome(committed)
     assert found.word == outcomes.NOT_TESTED
     assert found.reason == "it takes the paper-size run of lood-fig-1"
     with pytest.raises(InputError, match="bmia-tab-1"):
-        claim_tests.committed("bmia-tab-1")
+        claims.committed("bmia-tab-1")
+
+
+# GMIP's Control 20, made up for each outcome.
+ASKED = 10_000
+LENGTHS = ("one step", "5 steps", "all epochs")
+PROMISED = dict(zip(claims.RATES, (2.0, 8.0, 35.0), strict=True))
+
+
+def _rows(attack, values, error):
+    for steps in LENGTHS:
+        for quantity, value in zip(claims.RATES, values, strict=True):
+            yield {
+                **{"data": "Adult", "steps": steps, "attack": attack, "quantity": quantity},
+                **{"value": value, "low": value - 2 * error, "high": value + 2 * error},
+                **{"standard_error": error, "degrees_of_freedom": 9.0, "n_repeats": 10},
+                **{"asked": ASKED, "found": round(max(value, 0) / 100 * ASKED)},
+            }
+
+
+def table(found=(0.5, 3.0, 20.0), error=0.1, lead=(1.0, 2.0, 3.0)):
+    attacks = {*claims.IN_ONE_STEP, *claims.DECIDING}
+    rows = [row for attack in sorted(attacks) for row in _rows(attack, found, error)]
+    for stated in (*claims.BOUNDS, "promised, Equation 10"):
+        rows += list(_rows(stated, PROMISED.values(), 0.0))
+    rows += list(_rows(LEAD, lead, error))
+    made = pd.DataFrame(rows)
+    made.attrs = {"sizes": {"Shadow models": "64"}}
+    return made
+
+
+CASES = [
+    ("c07", {}, "supported"),
+    ("c07", {"found": (2.0, 8.0, 35.0)}, "supported"),
+    ("c07", {"found": (2.4, 8.0, 35.0)}, "undecided"),
+    ("c07", {"found": (4.0, 8.0, 35.0)}, "contradicted"),
+    # Exact limits alone, which take the threshold for known, contradict nothing.
+    ("c07", {"found": (4.0, 8.0, 35.0), "error": 1.5}, "undecided"),
+    ("c08", {}, "supported"),
+    ("c08", {"found": (1.9, 3.0, 20.0)}, "undecided"),
+    ("c08", {"found": (0.5, 12.0, 20.0)}, "contradicted"),
+    ("c09", {}, "supported"),
+    ("c09", {"lead": (0.1, 2.0, 0.0)}, "undecided"),
+    ("c09", {"lead": (-1.0, 2.0, 0.0)}, "contradicted"),
+]
+
+
+@pytest.mark.parametrize(("name", "numbers", "word"), CASES)
+def test_an_outcome_follows_from_the_table(name, numbers, word, monkeypatch):
+    monkeypatch.setattr(claims, "paper", lambda *_: table(**numbers))
+    found = BY_ID[f"loss-enough-{name}"].outcome(None)
+    assert found.word == word
+    assert found.numbers
+    assert found.datasets
+
+
+def test_simulated_records_decide_nothing(monkeypatch):
+    made = table()
+    simulated = made.assign(data="Purchase-like")
+    simulated.attrs = made.attrs
+    monkeypatch.setattr(claims, "paper", lambda *_: simulated)
+    assert BY_ID["loss-enough-c09"].outcome(None).word == outcomes.NOT_TESTED
+
+
+@pytest.mark.parametrize("name", ["c08", "c09"])
+def test_shorter_trainings_alone_decide_neither(name, monkeypatch):
+    made = table()
+    shorter = made[made["steps"] != "all epochs"]
+    shorter.attrs = made.attrs
+    monkeypatch.setattr(claims, "paper", lambda *_: shorter)
+    found = BY_ID[f"loss-enough-{name}"].outcome(None)
+    assert found.word == outcomes.NOT_TESTED
+    assert "all epochs" in found.reason
+
+
+def test_each_length_counts_towards_the_lead(monkeypatch):
+    for length in LENGTHS:
+        made = table()
+        at = (made["attack"] == LEAD) & (made["steps"] == length)
+        made["value"] = np.where(at, -1.0, made["value"])
+        monkeypatch.setattr(claims, "paper", lambda *_, made=made: made)
+        assert BY_ID["loss-enough-c09"].outcome(None).word == outcomes.CONTRADICTED
+
+
+def test_every_attack_counts_towards_the_bound(monkeypatch):
+    for attack in claims.IN_ONE_STEP:
+        made = table()
+        at = (made["attack"] == attack) & (made["steps"] == "one step")
+        made["value"] = np.where(at, 60.0, made["value"])
+        made["found"] = np.where(at, 6000, made["found"])
+        monkeypatch.setattr(claims, "paper", lambda *_, made=made: made)
+        assert BY_ID["loss-enough-c07"].outcome(None).word == outcomes.CONTRADICTED
+
+
+def test_without_the_table_the_claims_on_promises_are_not_tested():
+    own = Source(Settings.from_values({"profile": "tiny"}), declared("loss_enough"), gather=False)
+    for claim in CLAIMS:
+        if claim.id in {"loss-enough-c07", "loss-enough-c08", "loss-enough-c09"}:
+            found = claim.outcome(own)
+            assert found.word == outcomes.NOT_TESTED
+            assert claims.PROMISED in found.reason

@@ -7,7 +7,7 @@ import pytest
 from membership.curvature import noise
 from membership.exhibits import declared
 from membership.exhibits.source import Source
-from membership.studies.loss_enough import clouds, names
+from membership.studies.loss_enough import clouds, losses, names
 from membership.studies.loss_enough.settings import Settings
 
 SETTINGS = Settings.from_values({"profile": "tiny"})
@@ -32,16 +32,16 @@ def test_every_exhibit_says_something_and_draws_known_attacks(exhibit, source):
         assert "nan" not in exhibit.described(table)
         figure = exhibit.draw(table)
         (legend,) = figure.legends
-        drawn = {*table.get("series", [])}, {"minimum"}, {*ATTACKS, names.LEAST, names.MEDIAN}
+        drawn = {*table.get("series", [])}, {"minimum"}, {*ATTACKS, losses.LEAST, losses.MEDIAN}
         assert {one.get_text() for one in legend.get_texts()} <= set().union(*drawn)
         plt.close(figure)
 
 
-@pytest.mark.parametrize("exponent", names.EXPONENTS_IN_WORDS)
+@pytest.mark.parametrize("exponent", clouds.EXPONENTS_IN_WORDS)
 def test_a_clouds_line_is_where_the_best_measure_is_constant(exponent):
     """w' K^(1 - exponent) w: the distance, the loss, and the gradient's length, squared."""
     table = clouds.three_clouds(SETTINGS)
-    line = table[(table["exponent"] == exponent) & (table["series"] == names.MEASURED)]
+    line = table[(table["exponent"] == exponent) & (table["series"] == clouds.MEASURED)]
     w, k = line[["x", "y"]].to_numpy(), np.diag(clouds.CURVATURE)
     measure = {1.0: w**2, 0.0: k * w**2, -1.0: (k * w) ** 2}[exponent].sum(axis=1)
     # Steps of finite size leave a cloud that is off by as little.

@@ -4,17 +4,14 @@ import pandas as pd
 import pytest
 
 from membership.studies.loss_enough import games, losses
+from membership.studies.loss_enough.games import APART_BY, BEHIND, COMPARED, KNOWLEDGE_LESS_ACCESS
+from membership.studies.loss_enough.losses import ERROR, SPREAD, UNEXPLAINED
 from membership.studies.loss_enough.names import (
     ALL,
-    APART_BY,
     AUC,
-    BEHIND,
     BEST_LOSS,
     BEST_PARAMETERS,
-    COMPARED,
-    ERROR,
     IHA_STAR,
-    KNOWLEDGE_LESS_ACCESS,
     LOGISTIC,
     MEAN,
     POPULATION,
@@ -22,8 +19,6 @@ from membership.studies.loss_enough.names import (
     RESIDUAL,
     RIDGE,
     SGD,
-    SPREAD,
-    UNEXPLAINED,
 )
 from membership.studies.loss_enough.settings import Settings
 

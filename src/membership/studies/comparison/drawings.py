@@ -9,8 +9,7 @@ from membership import attacks, plots
 from membership.attacks.registry import BOTH, OUT
 from membership.metrics.rate_names import tpr_label
 from membership.plots.look import is_narrow
-from membership.studies.comparison import agreement, names, power, sentences, thresholds
-from membership.studies.comparison.leaderboard import LOSS_THERE
+from membership.studies.comparison import agreement, leaderboard, names, sentences, thresholds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +32,7 @@ def trained(attack: pd.Series) -> pd.Series:
 
 def gains(table: pd.DataFrame) -> "Figure":
     """Control 2: what calibration adds at few false positives, and on average."""
-    words = {power.GAIN_RATE: "TPR at 1% FPR", power.GAIN_ACCURACY: "accuracy"}
+    words = {leaderboard.GAIN_RATE: "TPR at 1% FPR", leaderboard.GAIN_ACCURACY: "accuracy"}
     return plots.dots_by_row(
         table.assign(cell=_cell(table), metric=table["metric"].map(words)),
         "attack",
@@ -101,8 +100,10 @@ def leaders(table: pd.DataFrame) -> "Figure":
 
     Those that fewer cells allow stand last, beside LOSS on the same cells.
     """
-    area = table[table["metric"].isin((names.AREA, LOSS_THERE, names.PARAMETERS))]
-    area = area.assign(attack=area["attack"].where(area["metric"] != LOSS_THERE, "LOSS"))
+    area = table[table["metric"].isin((names.AREA, leaderboard.LOSS_THERE, names.PARAMETERS))]
+    area = area.assign(
+        attack=area["attack"].where(area["metric"] != leaderboard.LOSS_THERE, "LOSS")
+    )
     area = area.drop_duplicates(["cells", "attack"])
     place = area["cells"].map(list(area["cells"].unique()).index)
     area = area.assign(place=place, lower=-area["value"]).sort_values(["place", "lower"])

@@ -23,10 +23,9 @@ from membership.curvature.eigen import spectrum_of
 from membership.curvature.gradients import views, with_rows
 from membership.curvature.objective import objective
 from membership.studies import hinge_laws
-from membership.studies.comparison import experiment, names
+from membership.studies.comparison import experiment, names, outside
 from membership.studies.comparison.experiment import World, about, private_layer, train, world
 from membership.studies.comparison.names import Cell
-from membership.studies.comparison.outside_evidence import outside
 from membership.studies.comparison.settings import Settings
 from membership.studies.experiment import timed
 from membership.studies.hinge_laws import with_label
@@ -69,7 +68,7 @@ def sources(settings: Settings) -> dict[str, Gather]:
         ("white-box", white_box, names.opened),
         ("lood", leave_one_out, names.typical),
         ("pictures", pictures, names.pictured),
-        ("outside", outside, names.outside),
+        ("outside", outside.gathered, names.outside),
     )
     gatherers = {
         f"{kind}-{cell.word}": functools.partial(function, cell, settings)

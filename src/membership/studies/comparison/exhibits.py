@@ -6,13 +6,12 @@ from membership.exhibits.declaration import Reading, exhibits_of, later
 from membership.studies.comparison import names, sentences
 from membership.studies.comparison.settings import Settings
 
-leaderboard, power, tuned, thresholds = later(
-    __package__, "leaderboard", "power", "tuned", "thresholds"
+agreement, bounds, convolutional, drawings = later(
+    __package__, "agreement", "bounds", "convolutional", "drawings"
 )
-agreement, another_game, bounds, convolutional, drawings = later(
-    __package__, "agreement", "another_game", "bounds", "convolutional", "drawings"
+leaderboard, outside, risk, thresholds = later(
+    __package__, "leaderboard", "outside", "risk", "thresholds"
 )
-nulls, outside, risk = later(__package__, "nulls", "outside", "risk")
 
 
 def _and(kind: str, cells: Callable[[Settings], Sequence[names.Cell]]) -> Reading:
@@ -44,11 +43,15 @@ EXHIBITS = (
         "tab-2", leaderboard.all_others, TIMED, draw=drawings.leaders, says=sentences.of_others
     ),
     exhibit("ctl-1", leaderboard.canaries, FILES),
-    exhibit("fig-2", power.against_references, TIMED, says=sentences.of_power),
+    exhibit("fig-2", leaderboard.against_references, TIMED, says=sentences.of_power),
     exhibit(
-        "fig-3", power.against_seconds, TIMED, draw=drawings.seconds, says=sentences.of_seconds
+        "fig-3",
+        leaderboard.against_seconds,
+        TIMED,
+        draw=drawings.seconds,
+        says=sentences.of_seconds,
     ),
-    exhibit("ctl-2", power.gains, FILES, draw=drawings.gains),
+    exhibit("ctl-2", leaderboard.gains, FILES, draw=drawings.gains),
     exhibit(
         "ctl-3", thresholds.by_record, FILES, draw=drawings.repeated, says=sentences.of_records
     ),
@@ -63,12 +66,12 @@ EXHIBITS = (
         "tab-4", agreement.agreement, FILES, draw=drawings.overlaps, says=sentences.of_agreement
     ),
     exhibit("tab-5", bounds.lower_bounds, FILES, draw=drawings.levels, says=sentences.of_bounds),
-    exhibit("tab-6", thresholds.false_discoveries, FILES, says=sentences.of_discoveries),
+    exhibit("tab-6", thresholds.false_discoveries, FILES),
     exhibit("fig-4", risk.risk_map, PROCESSES, draw=drawings.risk, says=sentences.of_risk),
     exhibit("fig-5", agreement.found_by, PICTURES, draw=drawings.found, says=sentences.of_found),
-    exhibit("ctl-4", nulls.null_rows, WITH_UNTRAINED, says=sentences.of_nulls),
-    exhibit("ctl-5", another_game.panel, PROCESSES, says=sentences.of_another),
-    exhibit("ctl-6", tuned.tuned, FILES, says=sentences.of_tuned),
+    exhibit("ctl-4", bounds.null_rows, WITH_UNTRAINED, says=sentences.of_nulls),
+    exhibit("ctl-5", risk.another_game, PROCESSES),
+    exhibit("ctl-6", thresholds.tuned, FILES, says=sentences.of_tuned),
     exhibit("ctl-7", convolutional.cell, NOTHING, draw=drawings.network, says=sentences.of_network),
     exhibit("ctl-8", outside.outside, OUTSIDE, says=sentences.of_outside),
 )

@@ -165,14 +165,6 @@ def of_bounds(table: pd.DataFrame) -> str:
     )
 
 
-def of_discoveries(table: pd.DataFrame) -> str:
-    """The worst rate of each kind of p-value."""
-    rows = _picked(table, "false discoveries (%)")
-    worst = rows.groupby("p-values", sort=False)["value"].max()
-    clauses = [f"{name} {value:.0f}%" for name, value in worst.items()]
-    return f"False discoveries at a level of 10%, at most: {joined(clauses)}."
-
-
 def of_risk(table: pd.DataFrame) -> str:
     """How well the best predictor of each data set does."""
     best = _picked(table, CORRELATION).groupby("dataset")["value"].max()
@@ -207,16 +199,6 @@ def of_tuned(table: pd.DataFrame) -> str:
     # No "-0.0": a gain that prints as nothing has no sign.
     clauses = [f"{row.attack} {round(row.value, 1) + 0.0:+.1f}" for row in gain.itertuples()]
     return f"Tuning changes TPR at 1% FPR by points: {joined(clauses)}."
-
-
-def of_another(table: pd.DataFrame) -> str:
-    """GLiR's range on one step, and LOOD's."""
-    clauses = []
-    for attack, metric in (("GLiR", AREA), ("LOOD, as a predictor of risk", CORRELATION)):
-        values = _picked(table[table["what"] == attack], metric)["value"]
-        if len(values):
-            clauses.append(f"{attack}: {metric} {values.min():.2f} to {values.max():.2f}")
-    return "; ".join(clauses) + "."
 
 
 def of_network(table: pd.DataFrame) -> str:

@@ -27,12 +27,11 @@ from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.forms import KEPT
-from membership.studies.iha.scores import PAIRED, white_box
+from membership.studies.iha.scores import NORM, PAIRED, Scores, white_box
 
 RESAMPLES = 400
 METRICS = ("AUC", "AUC, record by record")
 WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
-NORM = "norm of the others' gradient"
 # One attack less another, and which of `METRICS` (in words: pooled, or record by record).
 COUNTED = ("pooled", "record by record")
 
@@ -122,8 +121,6 @@ FROM = {
 
 # The inverses of `white_box.main`, in short and in their order.
 INVERSES = ("published", "regularised", "identity")
-
-Scores = dict[str, FloatArray]
 
 
 def scored(game: xr.Dataset) -> Scores:

@@ -13,15 +13,13 @@ from membership.studies.iha import sentences, subjects
 if TYPE_CHECKING:
     from membership.studies.iha.settings import Settings
 
-against_references, clean_game, combined, cost, evaluation = later(
-    __package__, "against_references", "clean_game", "combined", "cost", "evaluation"
+against_references, clean_game, drawings, evaluation, inversion = later(
+    __package__, "against_references", "clean_game", "drawings", "evaluation", "inversion"
 )
-damping, drawings, leave_one_out, noise, one_loss = later(
-    __package__, "damping", "drawings", "leave_one_out", "noise", "one_loss"
+leave_one_out, left_out, noise, score_taken_apart, scores = later(
+    __package__, "leave_one_out", "left_out", "noise", "score_taken_apart", "scores"
 )
-score_taken_apart, scores, small_game, theory, whole_game = later(
-    __package__, "score_taken_apart", "scores", "small_game", "theory", "whole_game"
-)
+theory, whole_game = later(__package__, "theory", "whole_game")
 
 Names = Callable[["Settings"], tuple[str, ...]]
 
@@ -60,7 +58,7 @@ COMPARED, DECOMPOSED, VARIANTS = (
 )
 SWEPT, DEEP = (_attacked(subjects.SWEPT, s) for s in (subjects.decomposed, subjects.deep))
 WHOLE = _attacked(subjects.WHOLE, subjects.whole)
-LEFT_OUT = Reading(_left_out, leave_one_out.experiments)
+LEFT_OUT = Reading(_left_out, left_out.experiments)
 PROTOCOLS = Reading(_left_out, leave_one_out.protocols)
 
 _BY_DAMPING = {"x": "damping", "by": "series", "panel": "panel", "log_x": True}
@@ -95,11 +93,16 @@ EXHIBITS = (
         "ctl-13", score_taken_apart.control_13, MAIN, FORMS, WHOLE, says=sentences.of_control_13
     ),
     exhibit(
-        "ctl-2", damping.control_2, SWEPT, WHOLE, draw=damping.drawn, says=sentences.of_control_2
+        "ctl-2",
+        inversion.control_2,
+        SWEPT,
+        WHOLE,
+        draw=inversion.drawn,
+        says=sentences.of_control_2,
     ),
     exhibit(
         "tab-8",
-        damping.table_8,
+        inversion.table_8,
         SWEPT,
         WHOLE,
         judge=_beside("iha_table8"),
@@ -137,14 +140,14 @@ EXHIBITS = (
     exhibit("ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=sentences.of_control_15),
     exhibit("ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS),
     exhibit("ctl-20", whole_game.control_20, WHOLE_GAMES, draw=drawings.two_by_two_by_rate),
-    exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=sentences.of_control_5),
+    exhibit("ctl-5", leave_one_out.play, LEFT_OUT, settings=True, says=sentences.of_control_5),
     exhibit(
         "ctl-10",
-        small_game.control_10,
+        leave_one_out.control_10,
         LEFT_OUT,
         settings=True,
-        draw=small_game.most_exposed,
-        records=small_game.one_by_one,
+        draw=leave_one_out.most_exposed,
+        records=leave_one_out.one_by_one,
         says=sentences.of_control_10,
         alt=sentences.of_most_exposed,
     ),
@@ -162,7 +165,7 @@ EXHIBITS = (
         judge=leave_one_out.table_5_judged,
         says=sentences.of_table_5,
     ),
-    exhibit("ctl-19", combined.control_19, COMPARED),
+    exhibit("ctl-19", against_references.control_19, COMPARED),
     exhibit(
         "tab-4",
         score_taken_apart.table_4,
@@ -172,8 +175,14 @@ EXHIBITS = (
     ),
     exhibit("ctl-21", score_taken_apart.control_21, COMPARED),
     exhibit("tab-9", score_taken_apart.table_9, KNOWN, judge=score_taken_apart.table_9_judged),
-    exhibit("tab-3", cost.table_3, DECOMPOSED, SOLVED, judge=_beside("iha_table3", cost.beside)),
-    exhibit("tab-6", cost.table_6, TIMED, judge=_beside("iha_table6", cost.beside)),
+    exhibit(
+        "tab-3",
+        inversion.table_3,
+        DECOMPOSED,
+        SOLVED,
+        judge=_beside("iha_table3", inversion.beside),
+    ),
+    exhibit("tab-6", inversion.table_6, TIMED, judge=_beside("iha_table6", inversion.beside)),
     exhibit(
         "tab-7",
         against_references.table_7,
@@ -192,7 +201,7 @@ EXHIBITS = (
         says=sentences.of_control_9,
     ),
     exhibit(
-        "ctl-17", one_loss.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=drawings.kept_by_one_loss
+        "ctl-17", noise.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=drawings.kept_by_one_loss
     ),
     exhibit("ctl-18", noise.control_18, NOISES, draw=drawings.noise_supposed),
     exhibit("ctl-7", functools.partial(misprints, "iha"), says=sentences.of_control_7),

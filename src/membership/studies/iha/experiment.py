@@ -1,6 +1,5 @@
 """The experiment on a data set: records, networks and recipes, and the models trained on them."""
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -57,8 +56,8 @@ class Task:
         In what the set-up differs from the paper's.
     targets : tuple of int
         Which of the models are attacked.
-    most_queries : int
-        Records that they are asked about at most.
+    n_queries : int
+        Records that each of them is asked about.
     """
 
     label: str
@@ -71,7 +70,7 @@ class Task:
     origin: dict[str, str]
     deviations: tuple[str, ...]
     targets: tuple[int, ...]
-    most_queries: int
+    n_queries: int
 
     @property
     def n_members(self) -> int:
@@ -134,7 +133,7 @@ def task(subject: Subject, settings: Settings) -> Task:
         origin={loaded.name: loaded.digest},
         deviations=(),
         targets=targets,
-        most_queries=min(most_queries, len(pool)),
+        n_queries=min(most_queries, len(pool)),
     )
     deviations = _deviations(draft, recipe, paper_hidden, hidden)
     return replace(draft, deviations=tuple(deviations))
@@ -145,13 +144,14 @@ def _counts(
 ) -> tuple[int, tuple[int, ...], int]:
     """How many models there are, which of them are attacked, and of most how many records."""
     count, n_targets = subject.n_models or settings.n_models, settings.n_targets
-    most_queries = sys.maxsize
+    most_queries = settings.n_queries
     if subject.full:
-        most_queries = FULL_QUERIES
+        most_queries = min(most_queries, FULL_QUERIES)
     elif is_purchase(subject.name):
         n_targets = min(n_targets, TARGETS_OF_OTHERS) if another else n_targets
         if subject.name.startswith("purchase_like"):
-            most_queries, count = SIMULATED_QUERIES, min(count, SIMULATED_MODELS)
+            most_queries = min(most_queries, SIMULATED_QUERIES)
+            count = min(count, SIMULATED_MODELS)
     step = 2 if subject.full else 1
     return count, tuple(range(min(n_targets, count))[::step]), most_queries
 
@@ -269,26 +269,28 @@ class Trained:
     task : Task
     ensemble : training.Ensemble
         In the order of the task's memberships.
-    targets : list of int
-        The models that are attacked.
-    n_queries : int
-        Records asked of every target.
     seed : int
-    device : str
     """
 
     task: Task
     ensemble: training.Ensemble
-    targets: list[int]
-    n_queries: int
     seed: int
-    device: str
+
+    @property
+    def targets(self) -> list[int]:
+        """The models that are attacked."""
+        return list(self.task.targets)
+
+    @property
+    def device(self) -> str:
+        """Where they were trained."""
+        return str(self.ensemble.device)
 
     @property
     def queries(self) -> np.ndarray:
         """Records that every target is asked about, sorted: about half of them its members."""
         rng = np.random.default_rng([self.seed, 11])
-        return np.sort(rng.choice(len(self.task.pool), self.n_queries, replace=False))
+        return np.sort(rng.choice(len(self.task.pool), self.task.n_queries, replace=False))
 
     @property
     def recipe(self) -> dict[str, float]:
@@ -318,14 +320,7 @@ def train(task: Task, settings: Settings, models: Sequence[int] = ()) -> Trained
         device=settings.device,
         n_jobs=settings.n_jobs if numbers >= WORTH_A_THREAD else 1,
     )
-    return Trained(
-        task,
-        ensemble,
-        list(task.targets),
-        min(settings.n_queries, task.most_queries, len(task.pool)),
-        settings.seed,
-        str(ensemble.device),
-    )
+    return Trained(task, ensemble, settings.seed)
 
 
 def scaled_logits(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> FloatArray:

@@ -18,8 +18,8 @@ import xarray as xr
 
 from membership import evidence
 from membership.attacks.forms import TERMS
-from membership.studies.iha import cost, left_out, neighbours, noise, subjects
 from membership.studies.iha import forms as white_box
+from membership.studies.iha import inversion, left_out, neighbours, noise, subjects
 from membership.studies.iha.experiment import Trained, about_task, scaled_logits, train, utility
 from membership.studies.iha.experiment import task as make_task
 from membership.studies.iha.scores import METRICS
@@ -44,15 +44,15 @@ def sources(settings: Settings) -> dict[str, Gather]:
 
     enter(plain, subjects.decomposed(settings))
     enter(full, [subject for subject in every if subject.full])
-    enter({"noise": noise_of_batches}, subjects.first(settings))
+    enter({"noise": noise.gathered}, subjects.first(settings))
     enter({"whole": every_record}, subjects.whole(settings))
     enter(common, subjects.variants(settings))
     enter({"sweep": sweep}, subjects.deep(settings))
-    of_left_out = {"outputs-left-out": left_out_outputs, "white-box-left-out": left_out_forms}
+    of_left_out = {"outputs-left-out": left_out.outputs, "white-box-left-out": left_out.forms}
     enter(of_left_out, subjects.left_out(settings))
-    enter({"pairs-game": game_pairs}, subjects.games(settings))
+    enter({"pairs-game": neighbours.pairs}, subjects.games(settings))
     for schedule in subjects.SCHEDULES:
-        played = functools.partial(game_pairs, schedule=schedule)
+        played = functools.partial(neighbours.pairs, schedule=schedule)
         enter({f"pairs-{schedule}": played}, subjects.whole_games(settings))
     enter({"costs": costs}, subjects.timed(settings))
     return gatherers
@@ -163,40 +163,18 @@ def every_record(subject: Subject, settings: Settings) -> xr.Dataset:
     )
 
 
-def noise_of_batches(subject: Subject, settings: Settings) -> xr.Dataset:
-    """What the theorems suppose of SGD, measured at one target of each pair."""
-    return noise.gathered(make_task(subject, settings), settings)
-
-
 def solvers(subject: Subject, settings: Settings) -> xr.Dataset:
     """What conjugate gradients change, which is no function of the forms."""
     trained, observed = _trained(subject, settings), _observed(subject, settings)
-    solved = cost.by_cg(trained, observed, settings)
+    solved = inversion.by_cg(trained, observed, settings)
     return evidence.dataset("measured", solved, **about(trained))
 
 
 def costs(subject: Subject, settings: Settings) -> xr.Dataset:
     """Seconds that the attacks took on this machine, and what memory."""
     trained = _trained(subject, settings)
-    measured = cost.measured(trained, settings)
+    measured = inversion.measured(trained, settings)
     return evidence.dataset("measured", measured, **about(trained))
-
-
-def left_out_outputs(subject: Subject, settings: Settings) -> xr.Dataset:
-    """What every retrained model answers for the records of the leave-one-out experiments."""
-    return left_out.outputs(left_out.retrain(subject.name, settings))
-
-
-def left_out_forms(subject: Subject, settings: Settings) -> xr.Dataset:
-    """Quadratic forms of the retrained models, over the records that all of them share."""
-    return left_out.forms(left_out.retrain(subject.name, settings), settings)
-
-
-def game_pairs(
-    subject: Subject, settings: Settings, schedule: neighbours.Schedule | None = None
-) -> xr.Dataset:
-    """The clean game, at the paper's size by a schedule: models with and without each record."""
-    return neighbours.pairs(subject.name, settings, schedule)
 
 
 def about(trained: Trained) -> dict[str, Any]:

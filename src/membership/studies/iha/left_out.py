@@ -9,20 +9,26 @@ on D about every one, those trained without or with z about z alone. Forms are t
 whatever a model was trained on: of models trained on D, and of half of those trained on D + z.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 import xarray as xr
 
-from membership import evidence, training
-from membership.arrays import FloatArray
+from membership import evidence, signals, training
+from membership.arrays import BoolArray, FloatArray
 from membership.attacks.forms import TERMS
 from membership.errors import InputError
+from membership.exhibits import Source
+from membership.exhibits.tidy import origin
 from membership.studies.iha import experiment as tasks
 from membership.studies.iha import forms as white_box
+from membership.studies.iha import scores, subjects
 from membership.studies.iha.experiment import about_task, scaled_logits
+from membership.studies.iha.scores import NORM, Scores, by_inverse
 from membership.studies.iha.settings import N_BASE, Settings
 from membership.studies.iha.subjects import Subject, size_of
 
@@ -71,10 +77,6 @@ class LeaveOneOut:
             "members": len(self.base),
         }
         return {**self.task.setup, **sizes}
-
-    def answers(self, x: np.ndarray, y: np.ndarray) -> FloatArray:
-        """Log-odds of the true label, shape (models, records)."""
-        return scaled_logits(self.ensemble, x, y)
 
 
 def retrain(name: str, settings: Settings) -> LeaveOneOut:
@@ -137,11 +139,12 @@ def small_task(name: str, settings: Settings) -> tasks.Task:
     return replace(small, pool=small.pool.select(order), config=config)
 
 
-def outputs(experiment: LeaveOneOut) -> xr.Dataset:
-    """Evidence of the kind outputs."""
+def outputs(subject: Subject, settings: Settings) -> xr.Dataset:
+    """What every retrained model answers for the records; NaN where it was not asked."""
+    experiment = retrain(subject.name, settings)
     queries = _queries(experiment)
     pool, answered = experiment.task.pool, _which_answered(experiment, queries)
-    answers = experiment.answers(pool.x[queries], pool.y[queries])
+    answers = scaled_logits(experiment.ensemble, pool.x[queries], pool.y[queries])
     return evidence.dataset(
         "outputs",
         {
@@ -154,8 +157,9 @@ def outputs(experiment: LeaveOneOut) -> xr.Dataset:
     )
 
 
-def forms(experiment: LeaveOneOut, settings: Settings) -> xr.Dataset:
-    """Evidence of the kind white_box; NaN where a model was not asked."""
+def forms(subject: Subject, settings: Settings) -> xr.Dataset:
+    """Quadratic forms of the retrained models; NaN where one was not asked."""
+    experiment = retrain(subject.name, settings)
     queries, inverses = _queries(experiment), white_box.main(settings.damping)
     models, rows = _models(experiment, settings, queries)
     observed = [
@@ -241,3 +245,89 @@ def _about(experiment: LeaveOneOut) -> dict[str, Any]:
         "outside": experiment.outside.tolist(),
         "device": str(experiment.ensemble.device),
     }
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Models retrained with one record more or less.
+
+    Attributes
+    ----------
+    outputs, forms : xarray.Dataset
+        The evidence called outputs-left-out and white-box-left-out.
+    """
+
+    outputs: xr.Dataset
+    forms: xr.Dataset
+
+    @property
+    def label(self) -> str:
+        """What tables call the data set."""
+        return self.outputs.attrs["set"]
+
+    @cached_property
+    def groups(self) -> dict[str, np.ndarray]:
+        """Which models are which: see `left_out.LeaveOneOut`."""
+        return {name: np.array(rows) for name, rows in self.outputs.attrs["groups"].items()}
+
+    @cached_property
+    def inside(self) -> np.ndarray:
+        """Places of the records left out."""
+        return self._places(self.outputs.attrs["inside"])
+
+    @cached_property
+    def outside(self) -> np.ndarray:
+        """Places of the records added."""
+        return self._places(self.outputs.attrs["outside"])
+
+    @cached_property
+    def scaled(self) -> FloatArray:
+        """Log-odds of the true label, shape (models, records asked)."""
+        return self.outputs["log_odds"].values.astype(float)
+
+    @cached_property
+    def loss(self) -> FloatArray:
+        """The loss that was minimised, shape (models, records asked)."""
+        # NaN where a model was not asked.
+        with np.errstate(invalid="ignore"):
+            return signals.loss_of_log_odds(self.scaled, self.outputs.attrs["recipe"]["loss"])
+
+    def white_box(self, model: int, rows: np.ndarray, member: BoolArray) -> Scores:
+        """Attacks on a model's parameters by some of the records asked, with `NORM`.
+
+        `member` says which of them the adversary takes out of D.
+        """
+        place = int(np.flatnonzero(self.forms["target"].values == model)[0])
+        forms, norm = by_inverse(self.forms, place, rows), self.forms["norm"].values[place]
+        recipe = self.outputs.attrs["recipe"]
+        found = scores.white_box(forms, norm, self.loss[model, rows], member, recipe)
+        return {**found, NORM: np.full(len(rows), norm[0])}
+
+    @property
+    def size(self) -> str:
+        """The size of the experiment in words."""
+        n_records, n_models = self.groups["with"].shape
+        n_base = self.outputs.attrs["recipe"]["members"]
+        return (
+            f"{self.label}: {n_base} training records, {n_records} records left out "
+            f"and {n_records} added, {n_models} models each (the paper: 25,000 records of "
+            "Purchase-100(S), 500 left out, 100 models each)"
+        )
+
+    def _places(self, records: list[int]) -> np.ndarray:
+        return np.searchsorted(self.outputs["record"].values, records)
+
+
+def experiments(source: Source) -> list[Experiment]:
+    """Every experiment of a run; `source` has the evidence named in `subjects.LEFT_OUT`."""
+    return [
+        Experiment(*(source.evidence(f"{kind}-{subject.slug}") for kind in subjects.LEFT_OUT))
+        for subject in subjects.left_out(source.settings)
+    ]
+
+
+def origin_of(retrained: Sequence[Experiment]) -> dict[str, Any]:
+    """What a table made from these experiments says about its origin."""
+    sizes = {experiment.label: experiment.size.partition(": ")[2] for experiment in retrained}
+    attributes = {"deviations": [experiment.size for experiment in retrained], "sizes": sizes}
+    return {**origin(experiment.outputs for experiment in retrained), **attributes}

@@ -39,6 +39,7 @@ from membership.errors import RunError
 from membership.studies.iha import experiment, forms, subjects
 from membership.studies.iha.experiment import about_task
 from membership.studies.iha.settings import Settings
+from membership.studies.iha.subjects import Subject
 
 SIDES = ("without", "with")
 Schedule = Literal["cosine", "constant"]
@@ -94,7 +95,7 @@ def set_up(name: str, settings: Settings, schedule: Schedule | None = None) -> G
 
     The sets do not depend on the schedule.
     """
-    task = experiment.task(subjects.Subject(name, n_models=2), settings)
+    task = experiment.task(Subject(name, n_models=2), settings)
     size = size_of(name, settings, whole=schedule is not None)
     per_set = size.n_train + size.n_records
     order = np.random.default_rng([settings.seed, 41]).permutation(len(task.pool))
@@ -145,9 +146,9 @@ def _trained(game: Game, seed: int, device: str, item: list) -> dict[str, np.nda
     return {"weight": training.train_neighbours(x, y, added, game.task.config, order, starts)}
 
 
-def pairs(name: str, settings: Settings, schedule: Schedule | None = None) -> xr.Dataset:
+def pairs(subject: Subject, settings: Settings, schedule: Schedule | None = None) -> xr.Dataset:
     """Evidence of the kind pairs: every model asked about the record that it is played for."""
-    game = set_up(name, settings, schedule)
+    game = set_up(subject.name, settings, schedule)
     by_side = weights(game, settings)
     of_one = functools.partial(look, game, settings.damping, by_side)
     determined = (settings.damping, asdict(game.task.config), *by_side.values())

@@ -1,7 +1,8 @@
 """What the theorems of Suri et al. (2024) suppose of SGD, measured on trained networks.
 
 Theorem 2.3: mini-batch noise of covariance 2 L H / S. Assumption 3: a record changes
-neither the loss at the minimum nor the Hessian.
+neither the loss at the minimum nor the Hessian. Then what one loss
+keeps of the signal under the law that IHA supposes.
 """
 
 import functools
@@ -16,11 +17,16 @@ import xarray as xr
 
 from membership import evidence, metrics, training
 from membership.arrays import FloatArray
+from membership.curvature import least_loss_share
 from membership.curvature.noise import gradients_along, leading_directions, power_law
 from membership.curvature.objective import objective
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha.experiment import Task, Trained, about_task, train
+from membership.studies.iha.experiment import task as make_task
+from membership.studies.iha.forms import DAMPINGS
+from membership.studies.iha.scores import by_inverse
 from membership.studies.iha.settings import Settings
+from membership.studies.iha.subjects import Subject
 
 # Directions whose curvature is at least twice the weight decay: H, not alpha, holds the weights.
 TIMES_DECAY = 2.0
@@ -38,8 +44,9 @@ def train_targets(task: Task, settings: Settings) -> Trained:
     return train(chosen, settings, rows)
 
 
-def gathered(task: Task, settings: Settings) -> xr.Dataset:
-    """The evidence: noise by direction of each target, and records' log-ratios."""
+def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
+    """The evidence: noise by direction of each target of each pair, and records' log-ratios."""
+    task = make_task(subject, settings)
     trained = train_targets(task, settings)
     look = functools.partial(observe, trained)
     determined = (asdict(task.config), task.pool.x, task.pool.y, trained.task.membership)
@@ -185,3 +192,43 @@ def _of_target(measurement: xr.Dataset, attrs: dict[str, Any]) -> dict[tuple[str
 
 def _padded(values: np.ndarray, width: int) -> np.ndarray:
     return np.pad(values, (0, width - len(values)), constant_values=np.nan).astype(np.float32)
+
+
+CONDITION, LEAST, MEDIAN = "condition number", "least of any record", "median record"
+SHARES = (
+    "Noise like the Hessian, with the damping in the place of the weight decay: K is the Hessian "
+    "of the trained network with the damping added. The condition number is the mean over targets."
+)
+
+
+def control_17(white_box: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """iha-ctl-17: the share by damping, and so by condition number; means over targets."""
+    rows: list[dict[str, Any]] = []
+    for forms, sweep in zip(white_box, sweeps, strict=True):
+        units = np.arange(sweep.sizes["target"]) // 2
+        extreme = [forms["eigenvalue"].values.astype(float).min(1)]
+        extreme.append(forms["eigenvalue"].values.astype(float).max(1))
+        for damping in DAMPINGS:
+            if extreme[0].min() + damping <= 0:
+                continue
+            condition = (extreme[1] + damping) / (extreme[0] + damping)
+            least, median = least_loss_share(condition, 1.0), _median_shares(forms, sweep, damping)
+            key = {"dataset": forms.attrs["set"], "damping": damping, CONDITION: condition.mean()}
+            for name, values in ((LEAST, least), (MEDIAN, median)):
+                summed = metrics.summary(values, units, lowest=0.0, highest=1.0)
+                rows.append({**key, "of": name} | summed)
+    return tidy(rows, origin(white_box, note=SHARES))
+
+
+def _median_shares(forms: xr.Dataset, sweep: xr.Dataset, damping: float) -> FloatArray:
+    """Of each target, over the records of the sweep: `loss_share` from quadratic forms."""
+    at = np.searchsorted(forms["query"].values, sweep["query"].values)
+    medians = []
+    for target in range(sweep.sizes["target"]):
+        inverse = by_inverse(sweep, target)[f"damping {damping:g}"]
+        plain = by_inverse(forms, target, at)["identity"]["own2"]
+        # A record that is fitted to rounding has no gradient, and no share.
+        seen = (plain > 0) & (inverse["own2"] > 0)
+        share = inverse["own1"][seen] ** 2 / (inverse["own2"][seen] * plain[seen])
+        medians.append(np.median(share))
+    return np.array(medians)

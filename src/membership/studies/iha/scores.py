@@ -23,6 +23,7 @@ KNOWLEDGE = {
 LEARNT_BY = {"IHA": "published", "IHA*": "regularised"}
 """The corrected attack has a name of its own wherever it appears."""
 TERMS = ("loss", "i1", "i2", "i3", "i4")
+NORM = "norm of the others' gradient"
 ONLINE = {
     "LiRA": ("per-record", False),
     "LiRA, global variance": ("global", False),

@@ -27,9 +27,6 @@ from membership.studies.iha.subjects import (
 N_BASE = 200
 # Parameters up to which a profile's limit is raised: the paper's profile has 4,800.
 MOST_RAISED = 5000
-# Final parameters that the checks of the theorems draw, and those that are trained for a record.
-DRAWS = {"tiny": 4000, "quick": 8000, "paper": 20_000}
-RETRAININGS = {"tiny": 200, "quick": 1000, "paper": 1000}
 
 
 class Settings(DataSettings):
@@ -89,16 +86,6 @@ class Settings(DataSettings):
         if self.n_models and self.n_targets > self.n_models:
             raise ValueError(f"n_targets = {self.n_targets}: there are {self.n_models} models")
         return self
-
-    @property
-    def theory_draws(self) -> int:
-        """Final parameters that the checks of the theorems draw."""
-        return DRAWS[self.profile]
-
-    @property
-    def retrainings(self) -> int:
-        """Models that they train with a record, and as many without it."""
-        return RETRAININGS[self.profile]
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Cut the profile's sizes to the data, as far as that is no other study."""

@@ -103,7 +103,7 @@ LARGER = 2
 
 
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
-KNOWN, SOLVED = (*MAIN, "known"), (*MAIN, "solvers")
+KNOWN = (*MAIN, "known")
 WHOLE, NOISE = ("whole",), ("noise",)
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 # Appendix D.1's dampings of the deep network, by the rows of its table.

@@ -23,6 +23,8 @@ from membership.studies.iha.settings import Settings
 
 SIZE, BATCH, N_TRAIN, MINIMUM = 6, 16, 50, 0.5
 RATE, MOMENTUM = 0.1, 0.9
+# Final parameters that are drawn.
+DRAWS = {"tiny": 4000, "quick": 8000, "paper": 20_000}
 # Records that scores are pooled over, and steps after which a simulated run is stationary.
 RECORDS, STEPS = 100, 300
 # Smaller errors are rounding, and are given as 0.
@@ -34,7 +36,7 @@ COLUMNS = ["check", "momentum", "weight_decay", "case", "metric", "value"]
 def control_6(settings: Settings) -> pd.DataFrame:
     """The paper's formulas against exact solutions (iha-ctl-6)."""
     rng = np.random.default_rng(settings.seed)
-    draws = settings.theory_draws
+    draws = DRAWS[settings.profile]
     rows = [*covariance_rows(rng, draws), *score_rows(rng, draws), *regression_rows(rng, draws)]
     table = pd.DataFrame(rows, columns=COLUMNS)
     table.attrs["note"] = (
@@ -197,6 +199,8 @@ def _exact(error: float) -> float:
 
 # Steps that an SGD run takes from the minimum, and records that are played for.
 RETRAINING_STEPS, RETRAINED_RECORDS = 150, 20
+# Models that are trained with a record, and as many without it.
+RETRAININGS = {"tiny": 200, "quick": 1000, "paper": 1000}
 # Of the Hessian over all records: its condition number is 20.
 EIGENVALUES = np.geomspace(0.1, 2.0, 6)
 # Both forget at the same speed; weight decay as in the paper.
@@ -212,7 +216,7 @@ LEAD, GAIN = "AUC, IHA less the loss", "log-density, Theorem 3.1 less Boltzmann'
 def control_9(settings: Settings) -> pd.DataFrame:
     """Equation 7's score and Theorem 3.1 on weights that SGD found (iha-ctl-9)."""
     rng = np.random.default_rng([settings.seed, 37])
-    count = settings.retrainings
+    count = RETRAININGS[settings.profile]
     rows = []
     for case, sgd in RECIPES.items():
         played = pd.DataFrame([_one_record(rng, sgd, count) for _ in range(RETRAINED_RECORDS)])

@@ -8,9 +8,15 @@ from membership.arrays import FloatArray
 from membership.curvature.noise import Sgd, stationary_covariance
 from membership.exhibits.sentences import span
 from membership.exhibits.tidy import tidy
-from membership.studies.loss_enough.names import DRAWS, EXPONENTS_IN_WORDS, HEIGHTS, MEASURED
 from membership.studies.loss_enough.settings import Settings
 
+# The series of the schematic, and what each shape of noise asks for.
+DRAWS, MEASURED, HEIGHTS = "models after training", "line of equal measure", "one height of loss"
+EXPONENTS_IN_WORDS = {
+    1.0: ("noise like the curvature", "how far?"),
+    0.0: ("the same noise everywhere", "how high?"),
+    -1.0: ("noise along the flat", "how steep?"),
+}
 # A long valley: flat along the first axis, steep across; the noise has this trace.
 CURVATURE, AMOUNT = np.diag([0.5, 2.0]), 250.0
 RECIPE = Sgd(learning_rate=0.02, momentum=0.0, weight_decay=0.0)

@@ -29,7 +29,7 @@ from membership.studies.loss_enough.names import (
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-clouds, games, losses, price = later(__package__, "clouds", "games", "losses", "price")
+clouds, games, losses = later(__package__, "clouds", "games", "losses")
 
 KNOWN = "others known"
 """What stands for an attack's knowledge where it is drawn along an axis."""
@@ -135,5 +135,5 @@ EXHIBITS = (
     _swept("fig-6", games.conditions, CONDITION),
     _swept("fig-7", games.rates, STEP),
     exhibit("ctl-2", losses.all_losses),
-    exhibit("ctl-5", price.of_one_loss, draw=_shares),
+    exhibit("ctl-5", losses.price_of_one, draw=_shares),
 )

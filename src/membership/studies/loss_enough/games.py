@@ -15,39 +15,38 @@ from membership.studies.loss_enough.logistic import OPTIMISERS, OTHERS, PENALTY,
 from membership.studies.loss_enough.mean import DIMENSIONS, RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
     ALL,
-    APART,
-    APART_BY,
     AUC,
-    BEHIND,
     BEST_LOSS,
     BEST_PARAMETERS,
-    COMPARED,
     CONDITION,
-    CORRECTED,
     DECAY,
     DRAWN,
     IHA,
     IHA_STAR,
-    KNOWLEDGE_LESS_ACCESS,
-    LOG_RATES,
     LOGISTIC,
     MALT,
     MAST,
     MEAN,
-    PARAMETERS_LESS_LOSS,
-    PARAMETERS_LESS_LOSS_ALL,
     POPULATION,
     POSTERIOR,
     RATE,
     RIDGE,
     SGD,
     STEP,
-    THRESHOLD_LESS_ACCESS,
-    THRESHOLD_LESS_ACCESS_ALL,
 )
 from membership.studies.loss_enough.ridge import PLAIN, Noise, Recipe, RidgeGame
 from membership.studies.loss_enough.settings import Settings
 
+BEHIND, LOG_RATES = "AUC behind the best (points)", "log TPR at 1% FPR"
+CORRECTED, APART = f"{IHA_STAR} less {IHA}", f"{BEST_PARAMETERS} over {BEST_LOSS}"
+# The contrasts of the two-by-two, and what stands for the knowledge of a contrast.
+COMPARED = "compared"
+KNOWLEDGE_LESS_ACCESS = "loss, all others known, less parameters, their law known"
+PARAMETERS_LESS_LOSS = "parameters less loss, their law known"
+THRESHOLD_LESS_ACCESS = "MAST less MALT, less what the parameters add, their law known"
+PARAMETERS_LESS_LOSS_ALL = "parameters less loss, all others known"
+THRESHOLD_LESS_ACCESS_ALL = "MAST less MALT, less what the parameters add, all others known"
+APART_BY = "difference in AUC (points)"
 EXPONENTS = (-1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 KNOWN = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)

@@ -1,32 +1,35 @@
-"""What losses tell: when one is all that there is to know, and what many give away."""
+"""What losses tell: when one is all that there is to know, what it costs, what many give away."""
 
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
+from membership import curvature, metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.metrics import exactly
 from membership.studies.loss_enough import exact_roc
-from membership.studies.loss_enough.games import ENDS, named_sizes
+from membership.studies.loss_enough.games import CONDITIONS, ENDS, named_sizes
 from membership.studies.loss_enough.logistic import OPTIMISERS, LogisticGame
 from membership.studies.loss_enough.mean import RECORDS, MeanGame
 from membership.studies.loss_enough.names import (
     BEST_PARAMETERS,
-    ERROR,
+    CONDITION,
     LOGISTIC,
     MALT,
     MEAN,
     POSTERIOR,
     RIDGE,
-    SECOND,
-    SPREAD,
-    UNEXPLAINED,
 )
-from membership.studies.loss_enough.ridge import SIZE, Noise, RidgeGame
+from membership.studies.loss_enough.ridge import SIZE, Noise, Recipe, RidgeGame
 from membership.studies.loss_enough.settings import Settings
 
+SPREAD = "largest spread of log-ratio + loss / T"
+UNEXPLAINED = "share of the log-ratio's variance that the loss leaves (%)"
+ERROR, SECOND = "largest error of the parameters", "smallest misfit of another solution"
+SHARE = "share of the squared signal that the error keeps"
+LEAST, MEDIAN = "least of any record", "median record of the ridge games"
 _RARE = 1e-12
 
 
@@ -134,3 +137,35 @@ def _from_losses(game: RidgeGame, seed: int) -> tuple[float, float]:
     misfit = np.abs(np.abs(parameters @ x.T - y) - size).max(axis=1)
     order = np.argsort(misfit)
     return float(np.abs(parameters[order[0]] - w).max()), float(misfit[order[1]])
+
+
+# Of the noise; the opposite exponents have the same shares.
+EXPONENTS = (0.5, 1.0, 1.5)
+NOTE = (
+    "The condition number is that of the features' covariance; each game's Hessian has its own. "
+    "Intervals are over games, of the median over their records."
+)
+
+
+def price_of_one(settings: Settings) -> pd.DataFrame:
+    """The share of the squared signal that a record's error keeps, by condition and exponent."""
+    rows = []
+    for exponent in EXPONENTS:
+        for condition in CONDITIONS:
+            key = {CONDITION: condition, "exponent": exponent, "metric": SHARE}
+            (least,) = curvature.least_loss_share([condition], exponent)
+            rows.append({**key, "of": LEAST} | exactly(float(least)))
+            shares = [
+                _median(settings, game, condition, exponent) for game in range(settings.n_games)
+            ]
+            summed = metrics.summary(np.array(shares), lowest=0.0, highest=1.0)
+            rows.append({**key, "of": MEDIAN} | summed)
+    sizes = {"Games": str(settings.n_games), "Records a game": str(settings.n_records)}
+    return tidy(rows, {"sizes": sizes, "note": NOTE})
+
+
+def _median(settings: Settings, game: int, condition: float, exponent: float) -> float:
+    """Over the records of one game: of its own Hessian, without them."""
+    played = RidgeGame([settings.seed, game], settings.n_records, 1, Recipe(condition=condition))
+    values, axes = np.linalg.eigh(played.total(False))
+    return float(np.median(curvature.loss_share(values, played.x_z @ axes, exponent)))

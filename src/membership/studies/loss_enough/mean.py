@@ -8,7 +8,7 @@ curvature is the identity, so that SGD's own noise has the posterior's shape, an
 step ranks as the residual test does.
 
 All scores but one are quadratic forms in centred Gaussians, the same in each coordinate:
-`chi_squared` has their ROC curves. The best attack on the loss is integrated over a grid.
+`exact_roc` has their ROC curves. The best attack on the loss is integrated over a grid.
 """
 
 from dataclasses import dataclass

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from membership.studies.loss_enough import price
-from membership.studies.loss_enough.names import CONDITION, LEAST, MEDIAN
+from membership.studies.loss_enough import losses
+from membership.studies.loss_enough.losses import LEAST, MEDIAN
+from membership.studies.loss_enough.names import CONDITION
 from membership.studies.loss_enough.ridge import Noise, Recipe, RidgeGame
 from membership.studies.loss_enough.settings import Settings
 
@@ -13,10 +14,10 @@ SETTINGS = Settings.from_values({"profile": "tiny"})
 
 @pytest.fixture(scope="module")
 def table():
-    return price.of_one_loss(SETTINGS).set_index([CONDITION, "exponent", "of"])
+    return losses.price_of_one(SETTINGS).set_index([CONDITION, "exponent", "of"])
 
 
-@pytest.mark.parametrize("exponent", price.EXPONENTS)
+@pytest.mark.parametrize("exponent", losses.EXPONENTS)
 @pytest.mark.parametrize("condition", [10.0, 1000.0])
 def test_the_median_is_that_of_the_laws_of_the_game(table, condition, exponent):
     medians = []
@@ -37,7 +38,7 @@ def test_the_median_is_that_of_the_laws_of_the_game(table, condition, exponent):
 
 def test_the_bound_falls_with_the_condition_number_and_the_games_with_it(table):
     values = table["value"].unstack("of")
-    for exponent in price.EXPONENTS:
+    for exponent in losses.EXPONENTS:
         part = values.xs(exponent, level="exponent")
         assert part[LEAST].is_monotonic_decreasing
         assert part[MEDIAN].iloc[-1] < part[MEDIAN].iloc[0] < 1
