@@ -17,9 +17,13 @@ from membership.studies.bayes_optimal import (
     regressions,
     sentences,
 )
-from membership.studies.bayes_optimal.features import Features, Learnt, with_unit_variance
 from membership.studies.bayes_optimal.names import ACCURACY, AUC, LIKE_PRINT, TRAIN, VALIDATION
-from membership.studies.bayes_optimal.regressions import Records
+from membership.studies.bayes_optimal.regressions import (
+    Features,
+    Learnt,
+    Records,
+    with_unit_variance,
+)
 from membership.studies.bayes_optimal.settings import Settings
 
 SIZES = (100, 400, 1600)

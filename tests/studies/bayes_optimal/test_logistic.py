@@ -19,8 +19,7 @@ from membership.studies.bayes_optimal import (
     sentences,
     thresholds,
 )
-from membership.studies.bayes_optimal.features import Features
-from membership.studies.bayes_optimal.regressions import fit, with_one
+from membership.studies.bayes_optimal.regressions import Features, fit, with_one
 from membership.studies.bayes_optimal.settings import Settings, require_both
 
 SAYS = {one.id.removeprefix("bayes-optimal-"): one.says for one in exhibits.EXHIBITS}

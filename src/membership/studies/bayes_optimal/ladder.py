@@ -14,9 +14,15 @@ from threadpoolctl import threadpool_limits
 from membership import evidence, limits, metrics, processes
 from membership.arrays import FloatArray
 from membership.studies.bayes_optimal import logistic, regressions
-from membership.studies.bayes_optimal.features import trained, two_classes, with_unit_variance
 from membership.studies.bayes_optimal.names import TABLE_1, WEAKER, of_splits
-from membership.studies.bayes_optimal.regressions import LogisticModel, Records, fit
+from membership.studies.bayes_optimal.regressions import (
+    LogisticModel,
+    Records,
+    fit,
+    trained,
+    two_classes,
+    with_unit_variance,
+)
 from membership.studies.bayes_optimal.settings import Settings
 
 SPLITS, SPLITS_FOR_PENALTY = 20, 2
