@@ -9,7 +9,6 @@ from membership.studies.bmia import (
     accuracy,
     answers,
     convolutional,
-    many_references,
     measured,
     names,
     toy,
@@ -28,8 +27,8 @@ OF_EACH = {
 OF_LAST = {
     names.POPULATION: measured.population,
     **dict(zip(names.DRAWS, (measured.distances, measured.samplings), strict=True)),
-    **dict(zip(names.MANY, (many_references.outputs, many_references.posterior), strict=True)),
-    names.QUANTILES: many_references.quantiles,
+    **dict(zip(names.MANY, (answers.many_outputs, answers.many_posterior), strict=True)),
+    names.QUANTILES: answers.many_quantiles,
 }
 """Of the last data set only."""
 OF_ARCHITECTURES = {"outputs": answers.outputs, "posterior": answers.one_posterior}

@@ -132,15 +132,14 @@ def _once(trained: Trained, sizes: list[int]) -> dict[str, Any]:
 
 def _training(world: World) -> float:
     """Of all epochs of one reference: two epochs of a fresh model, whatever the cache holds."""
-    recipe = world.recipe
 
     def train(epochs: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             training.train(
-                factory(recipe.architecture, world.dataset),
+                factory(world.architecture, world.dataset),
                 world.dataset,
                 world.references[:1],
-                replace(recipe.config, epochs=epochs, milestones=()),
+                replace(world.config, epochs=epochs, milestones=()),
                 [0],
                 device=world.settings.device,
                 n_jobs=world.settings.n_jobs,
@@ -150,7 +149,7 @@ def _training(world: World) -> float:
 
     # The first training of a process also starts its libraries.
     train(1)
-    return timed(lambda: train(EPOCHS))[1] / EPOCHS * recipe.epochs
+    return timed(lambda: train(EPOCHS))[1] / EPOCHS * world.config.epochs
 
 
 def _fit_qmia(trained: Trained) -> Callable[[], Any]:
