@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from membership.exhibits import Source, declared
-from membership.studies.bmia import names
+from membership.studies.bmia import evidence
 from membership.studies.bmia.experiment import world
 from membership.studies.bmia.scores import read
 from membership.studies.bmia.settings import Settings
@@ -49,16 +49,16 @@ def source(settings, cache):
 
 @pytest.fixture(scope="session")
 def seen(source):
-    return read(source, partial(names.files, names.MAIN))[0]
+    return read(source, partial(evidence.files, evidence.MAIN))[0]
 
 
 @pytest.fixture(scope="session")
 def many(source):
     """The last data set with its many references."""
-    return read(source, partial(names.of_last, names.MANY))[0]
+    return read(source, partial(evidence.of_last, evidence.MANY))[0]
 
 
 @pytest.fixture(scope="session")
 def variants(source):
-    (name,) = names.files(("variants",), source.settings)
+    (name,) = evidence.files(("variants",), source.settings)
     return source.evidence(name)

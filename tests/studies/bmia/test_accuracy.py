@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership.studies.bmia import accuracy, drawings, names, posteriors
+from membership.studies.bmia import accuracy, drawings, evidence, posteriors
 from membership.studies.bmia.scores import rate_name
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import train
@@ -121,9 +121,9 @@ def test_of_many_queries_some_are_asked(few, monkeypatch):
 
 
 def test_every_world_of_a_profile_has_a_name(settings):
-    for profile, worlds in names.SWEPT.items():
+    for profile, worlds in evidence.SWEPT.items():
         own = settings.model_copy(update={"profile": profile})
-        assert list(names.sweep(own).values()) == list(worlds)
+        assert list(evidence.sweep(own).values()) == list(worlds)
 
 
 def test_what_falls_is_the_gain_with_few_members_less_that_with_many(gathered):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from membership import data, metrics
-from membership.studies.bmia import convolutional, experiment, names, posteriors, scores
+from membership.studies.bmia import convolutional, evidence, experiment, posteriors, scores
 from membership.studies.bmia.scores import Seen
 from membership.studies.bmia.settings import Settings
 
@@ -17,7 +17,7 @@ def table(source):
 
 @pytest.fixture(scope="module")
 def seen(source):
-    return Seen(*(source.evidence(name) for name in names.CONVOLUTIONAL[:2]))
+    return Seen(*(source.evidence(name) for name in evidence.CONVOLUTIONAL[:2]))
 
 
 def value(table, attack, n, metric):
@@ -103,7 +103,7 @@ def test_a_paired_difference_is_the_difference(table):
 
 @pytest.mark.slow
 def test_structures_are_compared_on_the_same_queries(table, source):
-    one, law, some = (source.evidence(name) for name in names.CONVOLUTIONAL[:3])
+    one, law, some = (source.evidence(name) for name in evidence.CONVOLUTIONAL[:3])
     asked = Seen(one, law).on(some["record"].values)
     full, kron = (
         [metrics.auc(*pair) for pair in posteriors.scored(asked, some, one)]

@@ -4,7 +4,7 @@ from scipy.special import expit
 
 from membership import attacks, metrics
 from membership.attacks.bmia import bmia_from_moments
-from membership.studies.bmia import drawings, equal_budgets, names, posteriors, scores
+from membership.studies.bmia import drawings, equal_budgets, evidence, posteriors, scores
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def rate(table, attack, n):
 
 def test_regressed_quantiles_need_no_reference(table, source, seen, variants):
     found = rate(table, "QMIA, quantiles", 0)
-    (name,) = names.files((names.QMIA,), source.settings)
+    (name,) = evidence.files((evidence.QMIA,), source.settings)
     score = source.evidence(name)["score"].values.astype(float)
     each = [metrics.auc(score[t], seen.member[t]) for t in seen.targets]
     assert found[equal_budgets.AUC] == pytest.approx(100 * np.mean(each))

@@ -3,7 +3,7 @@ from scipy import stats
 
 from membership.attacks.bmia import bmia_sampled
 from membership.attacks.distributions import sampled_hinge
-from membership.studies.bmia import answers, evidence, measured, names
+from membership.studies.bmia import answers, evidence, measured
 from membership.studies.bmia.exhibits import EXHIBITS
 from membership.studies.bmia.settings import Settings
 from membership.training import fit_qmia
@@ -12,10 +12,10 @@ from membership.training import fit_qmia
 def test_files_are_named_after_their_data_sets(tmp_path):
     path = str(tmp_path / "My Data.npz")
     values = {"dataset": "purchase_like:10000", "also_datasets": ["digits", path, "digits"]}
-    words = names.words(Settings.from_values(values))
+    words = evidence.words(Settings.from_values(values))
     assert list(words.values()) == ["purchase-like-10000", "digits", "my-data"]
     twice = Settings.from_values({"dataset": "a/x.npz", "also_datasets": ["b/x.npz"]})
-    assert list(names.words(twice).values()) == ["x", "x-2"]
+    assert list(evidence.words(twice).values()) == ["x", "x-2"]
 
 
 def test_what_exhibits_need_is_what_is_gathered(settings):
@@ -106,7 +106,7 @@ def test_the_same_draws_twice(small):
 
 
 def test_more_references_begin_with_those_of_the_run(source, seen):
-    [name, _] = names.of_last(names.MANY, source.settings)
+    [name, _] = evidence.of_last(evidence.MANY, source.settings)
     outputs, n = source.evidence(name), seen.hinge.shape[0]
     assert outputs.sizes["model"] == 2 + answers.REFERENCES
     np.testing.assert_allclose(outputs["hinge"].values[:n], seen.hinge, atol=1e-4)
@@ -114,7 +114,7 @@ def test_more_references_begin_with_those_of_the_run(source, seen):
 
 
 def test_first_references_predict_as_in_the_run(source, seen):
-    [_, name] = names.of_last(names.MANY, source.settings)
+    [_, name] = evidence.of_last(evidence.MANY, source.settings)
     row = source.evidence(name).sel(reference=seen.first(1), variant="kron")
     mean, sd = seen.moments(seen.first(1))
     np.testing.assert_allclose(row["mean"], mean, atol=1e-3)
@@ -122,7 +122,7 @@ def test_first_references_predict_as_in_the_run(source, seen):
 
 
 def test_a_regressed_threshold_is_passed_by_about_a_twentieth(source, seen):
-    [name] = names.of_last((names.QUANTILES,), source.settings)
+    [name] = evidence.of_last((evidence.QUANTILES,), source.settings)
     threshold = source.evidence(name)["threshold"].values
     others = ~seen.member[:2]
     passed = (seen.hinge[:2] >= threshold)[others].mean()
@@ -130,7 +130,7 @@ def test_a_regressed_threshold_is_passed_by_about_a_twentieth(source, seen):
 
 
 def test_references_are_asked_about_their_own_records(source):
-    [name] = names.of_last((names.POPULATION,), source.settings)
+    [name] = evidence.of_last((evidence.POPULATION,), source.settings)
     population = source.evidence(name)
     member = population["member"].values
     assert np.array_equal(member.sum(axis=1), np.full(len(member), member.shape[1] // 2))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from membership.studies.bmia import names, posteriors
+from membership.studies.bmia import evidence, posteriors
 
 
 @pytest.mark.slow
@@ -39,7 +39,7 @@ def test_the_retraining_controls(source):
 
 def test_the_full_posterior_stands_beside_the_factored_one(source, seen):
     rows = source.table("bmia-ctl-5").set_index("quantity")["value"]
-    (name,) = names.files(("variants",), source.settings)
+    (name,) = evidence.files(("variants",), source.settings)
     variants = source.evidence(name)
     some = seen.on(variants["record"].values)
     over = np.exp(posteriors._log_sd(some.hinge[seen.outputs.attrs["references"]]))

@@ -13,8 +13,7 @@ import xarray as xr
 
 from membership import evidence, training
 from membership.studies.bmia.experiment import strangers, world
-from membership.studies.bmia.names import sizes_up_to
-from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.settings import Settings, sizes_up_to
 from membership.studies.bmia.trained import (
     MARGINAL,
     Trained,

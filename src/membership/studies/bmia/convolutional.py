@@ -18,7 +18,7 @@ from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia import answers, names, scores
+from membership.studies.bmia import answers, scores
 from membership.studies.bmia.equal_budgets import FPR, LESS_DIAGONAL, RATE, mixture
 from membership.studies.bmia.experiment import World, world
 from membership.studies.bmia.posteriors import POSTERIORS, asked_less, scored
@@ -152,7 +152,7 @@ def _trained(settings: Settings) -> Trained:
     return train(convolutional(settings))
 
 
-GATHERERS = dict(zip(names.CONVOLUTIONAL, (outputs, posterior, structures, views), strict=True))
+GATHERERS = (outputs, posterior, structures, views)
 
 
 def control_18(

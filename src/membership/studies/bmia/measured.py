@@ -20,8 +20,7 @@ from membership.attacks.bmia import bmia_sampled
 from membership.attacks.distributions import runner_up
 from membership.studies.bmia.answers import about, trained_on
 from membership.studies.bmia.experiment import World, factory
-from membership.studies.bmia.names import SAMPLES, sizes_up_to
-from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.settings import SAMPLES, Settings, sizes_up_to
 from membership.studies.bmia.trained import Trained, moments
 from membership.studies.experiment import timed
 

@@ -18,8 +18,7 @@ from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.rows import of_each, of_error
 from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia import names, scores
-from membership.studies.bmia.names import sizes_up_to
+from membership.studies.bmia import evidence, scores
 from membership.studies.bmia.scores import (
     RATES,
     Pairs,
@@ -32,6 +31,7 @@ from membership.studies.bmia.scores import (
     roc,
     tpr,
 )
+from membership.studies.bmia.settings import sizes_up_to
 
 FULL = "full"
 Asked = tuple[Seen, xr.Dataset]
@@ -48,8 +48,8 @@ _METHODS = {LLN: "lln", MC: "mc"}
 
 def read_variants(source: Source) -> list[Asked]:
     """Each data set on the queries that the variants were asked about."""
-    names_of = partial(names.files, names.MAIN)
-    variants = [source.evidence(name) for name in names.files(("variants",), source.settings)]
+    names_of = partial(evidence.files, evidence.MAIN)
+    variants = [source.evidence(name) for name in evidence.files(("variants",), source.settings)]
     return [
         (seen.on(variant["record"].values), variant)
         for seen, variant in zip(read(source, names_of), variants, strict=True)
