@@ -26,6 +26,7 @@ from membership.studies.bmia.scores import (
     ON_OTHERS,
     Seen,
     accuracies,
+    gained_of,
     gains,
     measured,
     rate_name,
@@ -48,7 +49,7 @@ COSINE = training.TrainingConfig(
 PLAIN, BMIA, ATTACK_R, LIRA = "difference", "BMIA", "Attack-R", "LiRA, a variance a record"
 """With one reference each, but LiRA has all."""
 TEST = "test accuracy (%)"
-RATE, AUC = f"{rate_name(0.01)} gained", "AUC(%) gained"
+RATE, AUC = gained_of(rate_name(0.01)), gained_of("auc(%)")
 CORRECTED = "Laplace sd and retraining sd, corrected correlation"
 LESS = "at the fewest members less at the most"
 
@@ -180,18 +181,17 @@ def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _of(seen: Seen) -> dict[str, Any]:
-    numbers: dict[str, Any] = dict(gains(seen.attack("bmia"), seen.attack("difference")))
-    right = accuracies(seen)
-    numbers |= {ON_OTHERS: right[ON_OTHERS], ON_MEMBERS: right[ON_MEMBERS]}
-    numbers |= {posteriors.SD_AND_SCORE: [], CORRECTED: []}
-    hinge = posteriors.retrained(seen)
+    hinge, right = posteriors.retrained(seen), accuracies(seen)
     reliability = posteriors.identified(hinge)
-    for t in seen.targets:
-        moments = seen.moments(seen.first(t))
-        own = posteriors.related(hinge, *moments, reliability)
-        numbers[posteriors.SD_AND_SCORE].append(own[posteriors.SD_AND_SCORE])
-        numbers[CORRECTED].append(own[posteriors.CORRECTED])
-    return numbers
+    laws = [seen.moments(seen.first(t)) for t in seen.targets]
+    related = pd.DataFrame([posteriors.related(hinge, *law, reliability) for law in laws])
+    return {
+        **gains(seen.attack("bmia"), seen.attack("difference")),
+        ON_OTHERS: right[ON_OTHERS],
+        ON_MEMBERS: right[ON_MEMBERS],
+        posteriors.SD_AND_SCORE: related[posteriors.SD_AND_SCORE].tolist(),
+        CORRECTED: related[posteriors.CORRECTED].tolist(),
+    }
 
 
 def _of_sweep(run: xr.Dataset) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _of_sweep(run: xr.Dataset) -> dict[str, Any]:
     gained = value[BMIA] - value[PLAIN]
     related = {str(n): run["related"].sel(quantity=n).values for n in run["quantity"].values}
     return {
-        **{_gain(m): gain for m, gain in zip(statistics, gained, strict=True)},
+        **{gained_of(m): gain for m, gain in zip(statistics, gained, strict=True)},
         ON_OTHERS: related[ON_OTHERS],
         ON_MEMBERS: related[ON_MEMBERS],
         posteriors.SD_AND_SCORE: related[posteriors.SD_AND_SCORE],
@@ -212,10 +212,6 @@ def _of_sweep(run: xr.Dataset) -> dict[str, Any]:
             for m, less in zip(statistics, value[name] - value[BMIA], strict=True)
         },
     }
-
-
-def _gain(metric: str) -> str:
-    return f"{metric.replace('auc', 'AUC')} gained"
 
 
 def _design(run: xr.Dataset) -> tuple[str, dict[str, Any]]:

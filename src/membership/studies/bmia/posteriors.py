@@ -239,11 +239,8 @@ def control_5(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
         if low <= 0:
             unknown.append(seen.label)
             known = np.nan
-        by_quantity: dict[str, list[float]] = {}
-        for target in seen.targets:
-            for name, value in _related(seen, target, known).items():
-                by_quantity.setdefault(name, []).append(float(value))
-        by_quantity |= _of_full(seen, variant, known)
+        by_target = pd.DataFrame([_related(seen, target, known) for target in seen.targets])
+        by_quantity = by_target.to_dict("list") | _of_full(seen, variant, known)
         listed.append({**key, "quantity": "reliability of the sd over retraining", **exact})
         listed += [
             {**key, "quantity": name, **_summary(name, v, exact)}
@@ -273,13 +270,10 @@ def _of_full(seen: Seen, variants: xr.Dataset, reliability: float) -> dict[str, 
     """What `related` gives of the full posterior, on the queries that it was asked about."""
     if FULL not in variants["variant"].values:
         return {}
-    by_quantity: dict[str, list[float]] = {}
     hinge = retrained(seen.on(variants["record"].values))
-    for target in seen.targets:
-        own = moments(variants, seen.first(target), FULL)
-        for name, value in related(hinge, *own, reliability).items():
-            by_quantity.setdefault(f"{name}{OF_FULL}", []).append(value)
-    return by_quantity
+    laws = [moments(variants, seen.first(target), FULL) for target in seen.targets]
+    by_target = pd.DataFrame([related(hinge, *law, reliability) for law in laws])
+    return by_target.add_suffix(OF_FULL).to_dict("list")
 
 
 def _related(seen: Seen, target: int, reliability: float) -> dict[str, float]:

@@ -288,11 +288,16 @@ def accuracies(seen: Seen) -> dict[str, list[float]]:
     }
 
 
+def gained_of(metric: str) -> str:
+    """What the gain in a statistic is called."""
+    return f"{metric.replace('auc', 'AUC')} gained"
+
+
 def gains(pairs: Pairs, plain: Pairs) -> dict[str, FloatArray]:
     """What an attack's statistics have more than the plain difference's, target by target."""
     base = measured(plain)
     return {
-        f"{metric.replace('auc', 'AUC')} gained": np.subtract(values, base[metric])
+        gained_of(metric): np.subtract(values, base[metric])
         for metric, values in measured(pairs).items()
     }
 
