@@ -94,10 +94,10 @@ def test_every_claim_has_an_outcome_on_what_is_committed(chapter):
 # Claims on formulas: what they are made of, and what stands in for it.
 BY_FORMULA = {
     "bayes-optimal-c03": ("bayes_optimal.posterior.temperature", "_scores_fall"),
-    "bayes-optimal-o01": ("bayes_optimal.claim_tests.metrics.peak_accuracy_null", "_half"),
+    "bayes-optimal-o01": ("bayes_optimal.claims.metrics.peak_accuracy_null", "_half"),
     "bayes-optimal-o06": ("bayes_optimal.posterior.exact_posterior", "_half"),
-    "bmia-c06": ("bmia.claim_tests.marginal_tpr", "_rate_of_spread"),
-    "bmia-c07": ("bmia.claim_tests._excess", "_no_excess"),
+    "bmia-c06": ("bmia.claims.marginal_tpr", "_rate_of_spread"),
+    "bmia-c07": ("bmia.claims._excess", "_no_excess"),
     "gmip-c02": ("gmip.formula_tests._gap", "_half"),
     "gmip-c08-record": ("gmip.formula_tests.glir_log_ratio", "_up_and_down"),
     "gmip-c12": ("gmip.formula_tests._area", "_half"),

@@ -17,9 +17,13 @@ from membership.studies.bayes_optimal import (
     regressions,
     sentences,
 )
-from membership.studies.bayes_optimal.features import Features, Learnt, with_unit_variance
 from membership.studies.bayes_optimal.names import ACCURACY, AUC, LIKE_PRINT, TRAIN, VALIDATION
-from membership.studies.bayes_optimal.regressions import Records
+from membership.studies.bayes_optimal.regressions import (
+    Features,
+    Learnt,
+    Records,
+    with_unit_variance,
+)
 from membership.studies.bayes_optimal.settings import Settings
 
 SIZES = (100, 400, 1600)
@@ -154,7 +158,6 @@ def test_slopes_are_drawn_and_told_and_one_size_alone_has_none():
     assert not any(names.SLOPE in label for label in labels)
     said = sentences.of_powers(table)
     assert "-0.50 printed in Table 1" in said
-    assert "from -0.50 to -0.50" in sentences.powers_picture(table)
     alone = ladder_tables.powers(made.sel(size=[400]), trials().query("n == 400"))
     alone = alone[alone["features"] != ladder_tables.PRINTED]
     assert sentences.of_powers(alone) == ""
@@ -277,7 +280,6 @@ def test_at_the_printed_gap_numbers_are_interpolated():
     said = sentences.of_penalties(table)
     assert "At n = 400 and the printed gap MALT has 58.2%, +3.8 points from the print" in said
     assert "From C = 0.01 to C = 1 MALT goes from 52.0% to 60.0%" in said
-    assert "MALT's accuracy spans 8.0 to 8.0 points" in sentences.penalties_picture(table)
 
 
 @pytest.mark.parametrize(("asked", "weights"), [(1, [1, 0, 0]), (4, [0, 0.5, 0.5]), (6, None)])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from membership.studies.bayes_optimal import drawings, names, networks, promises, sentences
+from membership.studies.bayes_optimal import drawings, exhibits, names, networks, promises
 from membership.studies.bayes_optimal.claims import CLAIMS
 from tests.studies.altered import Altered, committed_run
 
@@ -52,7 +52,7 @@ def test_promises_are_those_of_a_loop_over_records():
     target = next(game.targets())
     outside = np.where(target.reference_member, np.nan, target.reference_loss)
     halves = outside[::2], outside[1::2]
-    three = (names.ONE_LAW, names.OWN_LAW, names.THEOREM)
+    three = (promises.ONE_LAW, promises.OWN_LAW, promises.THEOREM)
     found = [promises.READINGS[name](target.loss, halves[1], halves[0]) for name in three]
     for record, loss in enumerate(target.loss):
         first, second = ([x for x in half[:, record] if x == x] for half in halves)
@@ -65,7 +65,7 @@ def test_promises_are_those_of_a_loop_over_records():
 def test_a_temperature_divides_every_loss():
     rng = np.random.default_rng(2)
     loss, outside = rng.exponential(size=9), rng.exponential(size=(4, 9))
-    cold = promises.READINGS[f"{names.THEOREM}, T = 0.1"](loss, outside, outside)
+    cold = promises.READINGS[f"{promises.THEOREM}, T = 0.1"](loss, outside, outside)
     np.testing.assert_allclose(cold, promises.theorem(10 * loss, 10 * outside, outside))
 
 
@@ -98,12 +98,12 @@ def test_groups_and_what_promises_allow_are_those_of_a_loop(table):
         empty.append(np.mean(vacuous))
         nothing.append(np.mean(none))
     at = table.set_index(["attack", "records", "metric"])["value"]
-    one = names.ONE_LAW
+    one = promises.ONE_LAW
     assert at[one, "55 to 60% by the other half", names.MEMBERS] == pytest.approx(
         100 * np.mean(shares)
     )
     assert at[one, "all", names.ACCURACY] == pytest.approx(100 * np.mean(allowed))
-    assert at[one, "members", names.EMPTY] == pytest.approx(100 * np.mean(empty))
+    assert at[one, "members", promises.EMPTY] == pytest.approx(100 * np.mean(empty))
     assert at[one, promises.NOTHING, names.MEMBERS] == pytest.approx(100 * np.mean(nothing))
     lead = at[one, "all", names.ACCURACY] - at["MALT", "all", names.ACCURACY]
     assert at[promises.ALLOWED, "all", names.ACCURACY] == pytest.approx(lead)
@@ -111,18 +111,18 @@ def test_groups_and_what_promises_allow_are_those_of_a_loop(table):
 
 def test_where_equation_2_holds_so_do_promises_and_theorem_2_is_exact(table):
     excess = table[table["metric"] == promises.EXCESS].set_index(["attack", "records"])
-    for name in (names.ONE_LAW, names.OWN_LAW):
+    for name in (promises.ONE_LAW, promises.OWN_LAW):
         assert (excess.loc[name]["low"] < 1).all()
         assert len(excess.loc[name]) >= 7
-    assert excess.loc[names.THEOREM]["value"].abs().max() < 8
+    assert excess.loc[promises.THEOREM]["value"].abs().max() < 8
     assert (table["n_repeats"] == 6).all()
 
 
 def test_colder_training_than_supposed_exceeds_the_promises_but_where_epsilon_is_0():
     table = promises.control_18(simulated(temperature=0.05))
     excess = table[table["metric"] == promises.EXCESS].set_index(["attack", "records"])["low"]
-    assert (excess[names.ONE_LAW] > 1).any()
-    assert excess[names.ONE_LAW, promises.NOTHING] < 1
+    assert (excess[promises.ONE_LAW] > 1).any()
+    assert excess[promises.ONE_LAW, promises.NOTHING] < 1
 
 
 def test_a_group_that_a_target_lacks_is_left_out():
@@ -132,12 +132,17 @@ def test_a_group_that_a_target_lacks_is_left_out():
 
 
 def test_the_picture_has_every_group_and_the_sentence_the_rows(table):
-    shown = promises.drawn(table)
-    assert shown["promised"].between(0, 200).all()
-    assert drawings.found_and_promised(table).axes
+    (axis,) = drawings.found_and_promised(table).axes
+    three = [promises.ONE_LAW, promises.OWN_LAW, promises.THEOREM]
+    grouped = (table["metric"] == names.MEMBERS) & table["promised"].notna()
+    points = sum(len(mark[0].get_xdata()) for mark in axis.containers)
+    assert points == (grouped & table["attack"].isin(three)).sum()
     at = table.set_index(["attack", "records", "metric"])["value"]
-    said = sentences.of_promises(table)
-    assert f"nothing for {at[names.ONE_LAW, 'members', names.EMPTY]:.0f}% of the members" in said
+    (exhibit,) = (one for one in exhibits.EXHIBITS if one.id == "bayes-optimal-ctl-18")
+    said = exhibit.says(table)
+    assert (
+        f"nothing for {at[promises.ONE_LAW, 'members', promises.EMPTY]:.0f}% of the members" in said
+    )
     assert f"MALT has {at['MALT', 'all', names.ACCURACY]:.1f}%" in said
 
 
@@ -162,7 +167,7 @@ def committed():
     ("name", "metric", "holds", "fails"),
     [
         *((name, promises.EXCESS, -3.0, 3.0) for name in ("o09", "o10", "o11")),
-        ("o12", names.EMPTY, 60.0, 40.0),
+        ("o12", promises.EMPTY, 60.0, 40.0),
     ],
 )
 def test_a_claim_follows_its_numbers(name, metric, holds, fails, committed):

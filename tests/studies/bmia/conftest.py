@@ -1,8 +1,11 @@
 """One small world of digits, trained once for all the tests of the chapter."""
 
+from functools import partial
+
 import pytest
 
 from membership.exhibits import Source, declared
+from membership.studies.bmia import evidence
 from membership.studies.bmia.experiment import world
 from membership.studies.bmia.scores import read
 from membership.studies.bmia.settings import Settings
@@ -46,4 +49,16 @@ def source(settings, cache):
 
 @pytest.fixture(scope="session")
 def seen(source):
-    return read(source)[0]
+    return read(source, partial(evidence.files, evidence.MAIN))[0]
+
+
+@pytest.fixture(scope="session")
+def many(source):
+    """The last data set with its many references."""
+    return read(source, partial(evidence.of_last, evidence.MANY))[0]
+
+
+@pytest.fixture(scope="session")
+def variants(source):
+    (name,) = evidence.files(("variants",), source.settings)
+    return source.evidence(name)

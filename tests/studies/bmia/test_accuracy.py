@@ -2,8 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership import training
-from membership.studies.bmia import accuracy, drawings, names, retraining
+from membership.studies.bmia import accuracy, drawings, evidence, posteriors
 from membership.studies.bmia.scores import rate_name
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import train
@@ -33,7 +32,7 @@ def test_the_mechanism_is_that_of_control_5(table, source):
     other = source.table("bmia-ctl-5").set_index("quantity")["value"]
     own = table[(table["dataset"] == "digits") & (table["network"] == "mlp-32")]
     found = own.set_index("metric")["value"]
-    name = retraining.SD_AND_SCORE
+    name = posteriors.SD_AND_SCORE
     assert found[name] == pytest.approx(other[name])
 
 
@@ -81,14 +80,13 @@ def test_only_the_number_of_members_differs_in_one_design(gathered):
     members = [one.attrs["recipe"]["members"] for one in gathered]
     assert members == [80, 120]
     assert accuracy._design(gathered[0]) == accuracy._design(gathered[1])
-    assert gathered[0].attrs["recipe"]["weight_decay"] == accuracy.DECAY
+    assert gathered[0].attrs["recipe"]["weight_decay"] == accuracy.COSINE.weight_decay
 
 
-def test_the_recipe_falls_as_a_cosine():
-    config = accuracy.Cosine("mlp-32", 7, 256, (0, 0)).config
-    assert isinstance(config, training.TrainingConfig)
-    assert (config.schedule, config.epochs) == ("cosine", 7)
-    assert config.learning_rate == accuracy.LEARNING_RATE
+def test_the_recipe_falls_as_a_cosine(few):
+    config = accuracy.swept(*TWO[0], few).config
+    assert (config.schedule, config.epochs) == ("cosine", accuracy.EPOCHS["tiny"])
+    assert config.learning_rate == accuracy.COSINE.learning_rate
 
 
 def test_the_statistics_are_those_of_the_scores(gathered, few):
@@ -102,7 +100,7 @@ def test_the_statistics_are_those_of_the_scores(gathered, few):
     assert found == pytest.approx(expected)
     _, sd = trained.sampled(first)
     over = hinge[trained.n_targets :]
-    quantity = gathered[0]["related"].sel(quantity=retraining.RELATED).values[1]
+    quantity = gathered[0]["related"].sel(quantity=posteriors.RELATED).values[1]
     expected = np.corrcoef(np.log(sd), np.log(over.std(axis=0)))[0, 1]
     assert quantity == pytest.approx(expected, rel=1e-5)
     right = (trained.ensemble.logits(trained.x)[1].argmax(1).numpy() == trained.y)[member].mean()
@@ -123,9 +121,9 @@ def test_of_many_queries_some_are_asked(few, monkeypatch):
 
 
 def test_every_world_of_a_profile_has_a_name(settings):
-    for profile, worlds in names.SWEPT.items():
+    for profile, worlds in evidence.SWEPT.items():
         own = settings.model_copy(update={"profile": profile})
-        assert list(names.sweep(own).values()) == list(worlds)
+        assert list(evidence.sweep(own).values()) == list(worlds)
 
 
 def test_what_falls_is_the_gain_with_few_members_less_that_with_many(gathered):

@@ -5,7 +5,7 @@ import pytest
 
 from membership.errors import InputError
 from membership.published import outcomes
-from membership.studies.bmia import table_1
+from membership.studies.bmia import tables
 from membership.studies.bmia.claims import CLAIMS
 from tests.studies.altered import Altered, committed_run, moved
 
@@ -69,7 +69,7 @@ def test_four_architectures_are_counted_and_decide_nothing(committed, rate, shar
 
 def table(share, n_repeats=3, error=0.01):
     """Ratios of one data set, with the interval of so many timings."""
-    ratios = {table_1.SHARE: share, table_1.LIRA: (1 + share) / 8}
+    ratios = {tables.SHARE: share, tables.LIRA: (1 + share) / 8}
     row = {"dataset": "CIFAR-10", "attack": "BMIA", "n_reference": 1}
     made = pd.DataFrame(
         [
@@ -77,7 +77,7 @@ def table(share, n_repeats=3, error=0.01):
             for k, v in ratios.items()
         ]
     ).assign(n_repeats=n_repeats)
-    made.attrs = {"sizes": {table_1.TIMINGS: str(n_repeats)}}
+    made.attrs = {"sizes": {tables.TIMINGS: str(n_repeats)}}
     return made
 
 

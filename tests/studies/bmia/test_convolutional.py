@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from membership import data, metrics
-from membership.studies.bmia import convolutional, experiment, names, predictive, scores
+from membership.studies.bmia import convolutional, evidence, experiment, posteriors, scores
 from membership.studies.bmia.scores import Seen
 from membership.studies.bmia.settings import Settings
 
@@ -17,7 +17,7 @@ def table(source):
 
 @pytest.fixture(scope="module")
 def seen(source):
-    return Seen(*(source.evidence(name) for name in names.CONVOLUTIONAL[:2]))
+    return Seen(*(source.evidence(name) for name in evidence.CONVOLUTIONAL[:2]))
 
 
 def value(table, attack, n, metric):
@@ -35,8 +35,8 @@ def test_the_paper_size_run_is_the_papers_recipe_with_flips_and_crops(monkeypatc
     dataset = images(200, "cifar10")
     monkeypatch.setattr(experiment.patches, "load", lambda name, root: dataset)
     world = convolutional.convolutional(Settings.from_values({"profile": "paper"}))
-    config = world.recipe.config
-    assert world.recipe.architecture == "resnet18"
+    config = world.config
+    assert world.architecture == "resnet18"
     assert config.augmentation == "flip-and-crop"
     drops = (config.epochs // 2, 3 * config.epochs // 4)
     assert (config.schedule, config.milestones) == ("milestones", drops)
@@ -103,10 +103,10 @@ def test_a_paired_difference_is_the_difference(table):
 
 @pytest.mark.slow
 def test_structures_are_compared_on_the_same_queries(table, source):
-    one, law, some = (source.evidence(name) for name in names.CONVOLUTIONAL[:3])
+    one, law, some = (source.evidence(name) for name in evidence.CONVOLUTIONAL[:3])
     asked = Seen(one, law).on(some["record"].values)
     full, kron = (
-        [metrics.auc(*pair) for pair in predictive.scored(asked, some, one)]
+        [metrics.auc(*pair) for pair in posteriors.scored(asked, some, one)]
         for one in ("full", "kron")
     )
     found = value(table, "BMIA, full posterior", 1, "auc(%), less BMIA's")

@@ -1,12 +1,10 @@
 import numpy as np
 import pytest
-import xarray as xr
 from scipy.special import expit
 
 from membership import attacks, metrics
 from membership.attacks.bmia import bmia_from_moments
-from membership.studies.bmia import drawings, equal_budgets, names, predictive, scores, thresholds
-from membership.studies.bmia.scores import further
+from membership.studies.bmia import drawings, equal_budgets, evidence, posteriors, scores
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +17,9 @@ def rate(table, attack, n):
     return part.set_index("metric")["value"]
 
 
-def test_regressed_quantiles_need_no_reference(table, source, seen):
+def test_regressed_quantiles_need_no_reference(table, source, seen, variants):
     found = rate(table, "QMIA, quantiles", 0)
-    (name,) = names.files((names.QMIA,), source.settings)
+    (name,) = evidence.files((evidence.QMIA,), source.settings)
     score = source.evidence(name)["score"].values.astype(float)
     each = [metrics.auc(score[t], seen.member[t]) for t in seen.targets]
     assert found[equal_budgets.AUC] == pytest.approx(100 * np.mean(each))
@@ -72,9 +70,8 @@ def test_what_the_sizes_do_not_reach_ends_at_them(level, end):
     assert list(found.values()) == pytest.approx([end] * 3)
 
 
-def test_the_full_posterior_is_compared_on_its_own_queries(table, source, seen):
-    (variants,) = further(source, "variants")
-    asked, pairs = predictive.full_posterior(seen, variants)
+def test_the_full_posterior_is_compared_on_its_own_queries(table, source, seen, variants):
+    asked, pairs = posteriors.full_posterior(seen, variants)
     found = rate(table, scores.FULL, 1)
     assert found[equal_budgets.AUC] == pytest.approx(np.mean(scores.auc(pairs)))
     for name, words in (
@@ -88,11 +85,10 @@ def test_the_full_posterior_is_compared_on_its_own_queries(table, source, seen):
     assert one[scores.FULL, equal_budgets.AUC] == pytest.approx(found[equal_budgets.AUC])
 
 
-def test_posteriors_are_compared_on_the_same_queries(table, source, seen):
-    (variants,) = further(source, "variants")
+def test_posteriors_are_compared_on_the_same_queries(table, source, seen, variants):
     asked, n = seen.on(variants["record"].values), source.settings.n_samples
     full, kron, diagonal, few, validated = (
-        np.array(scores.auc(predictive.scored(asked, variants, name)))
+        np.array(scores.auc(posteriors.scored(asked, variants, name)))
         for name in ("full", f"kron, {n}", f"diag, {n}", "diag, 10", "validation")
     )
     for attack, words, less in (
@@ -104,15 +100,6 @@ def test_posteriors_are_compared_on_the_same_queries(table, source, seen):
         assert rate(table, attack, 1)[f"auc(%), {words}"] == pytest.approx(less.mean())
 
 
-def test_queries_of_other_posteriors_are_counted_where_they_are_fewer(seen):
-    some = seen.on(seen.outputs["record"].values[:40])
-    assert predictive.asked_less([(seen, seen)]) == []
-    (said,) = predictive.asked_less([(seen, some), (seen, seen)])
-    assert said.endswith(f"asked fewer records: digits 40 of {len(seen.hinge[0])}")
-    variants = xr.Dataset(coords={"variant": ["mc"], "record": seen.outputs["record"].values})
-    assert predictive.full_posterior(seen, variants) is None
-
-
 pytestmark = pytest.mark.slow
 
 
@@ -122,12 +109,11 @@ def value(source):
     return table.set_index(["attack", "n_reference", "metric"])["value"]
 
 
-def test_bmia_has_its_one_reference(source, value):
-    seen = thresholds.read_many(source)
+def test_bmia_has_its_one_reference(many, value):
     rates = []
-    for target in seen.targets:
-        score = bmia_from_moments(seen.hinge[target], *seen.moments(seen.first(target)))
-        rates.append(100 * metrics.tpr_at_fpr(score, seen.member[target], 0.01))
+    for target in many.targets:
+        score = bmia_from_moments(many.hinge[target], *many.moments(many.first(target)))
+        rates.append(100 * metrics.tpr_at_fpr(score, many.member[target], 0.01))
     assert value["BMIA", 1, equal_budgets.RATE] == pytest.approx(np.mean(rates))
 
 

@@ -1,7 +1,8 @@
 import numpy as np
+from scipy import stats
 
 from membership.attacks.bmia import bmia_sampled, sampled_hinge
-from membership.studies.bmia import evidence, names
+from membership.studies.bmia import answers, evidence, measured
 from membership.studies.bmia.exhibits import EXHIBITS
 from membership.studies.bmia.settings import Settings
 from membership.training import fit_qmia
@@ -10,10 +11,10 @@ from membership.training import fit_qmia
 def test_files_are_named_after_their_data_sets(tmp_path):
     path = str(tmp_path / "My Data.npz")
     values = {"dataset": "purchase_like:10000", "also_datasets": ["digits", path, "digits"]}
-    words = names.words(Settings.from_values(values))
+    words = evidence.words(Settings.from_values(values))
     assert list(words.values()) == ["purchase-like-10000", "digits", "my-data"]
     twice = Settings.from_values({"dataset": "a/x.npz", "also_datasets": ["b/x.npz"]})
-    assert list(names.words(twice).values()) == ["x", "x-2"]
+    assert list(evidence.words(twice).values()) == ["x", "x-2"]
 
 
 def test_what_exhibits_need_is_what_is_gathered(settings):
@@ -101,3 +102,45 @@ def test_the_closed_form_and_qmia_are_those_of_the_models(small, seen):
 def test_the_same_draws_twice(small):
     first = small.draws(2, 10, "diag")
     np.testing.assert_array_equal(first, small.draws(2, 10, "diag"))
+
+
+def test_more_references_begin_with_those_of_the_run(source, seen):
+    [name, _] = evidence.of_last(evidence.MANY, source.settings)
+    outputs, n = source.evidence(name), seen.hinge.shape[0]
+    assert outputs.sizes["model"] == 2 + answers.REFERENCES
+    np.testing.assert_allclose(outputs["hinge"].values[:n], seen.hinge, atol=1e-4)
+    assert not outputs["member"].values[2:].any()
+
+
+def test_first_references_predict_as_in_the_run(source, seen):
+    [_, name] = evidence.of_last(evidence.MANY, source.settings)
+    row = source.evidence(name).sel(reference=seen.first(1), variant="kron")
+    mean, sd = seen.moments(seen.first(1))
+    np.testing.assert_allclose(row["mean"], mean, atol=1e-3)
+    np.testing.assert_allclose(row["sd"], sd, rtol=1e-3)
+
+
+def test_a_regressed_threshold_is_passed_by_about_a_twentieth(source, seen):
+    [name] = evidence.of_last((evidence.QUANTILES,), source.settings)
+    threshold = source.evidence(name)["threshold"].values
+    others = ~seen.member[:2]
+    passed = (seen.hinge[:2] >= threshold)[others].mean()
+    assert 0.005 < passed < 0.2
+
+
+def test_references_are_asked_about_their_own_records(source):
+    [name] = evidence.of_last((evidence.POPULATION,), source.settings)
+    population = source.evidence(name)
+    member = population["member"].values
+    assert np.array_equal(member.sum(axis=1), np.full(len(member), member.shape[1] // 2))
+    odds = population["log_odds"].values
+    assert odds[member].mean() > odds[~member].mean()
+
+
+def test_the_distance_is_scipys():
+    rng = np.random.default_rng(0)
+    drawn = rng.standard_t(5, (400, 3))
+    expected = [
+        stats.kstest(one, stats.norm(one.mean(), one.std(ddof=1)).cdf).statistic for one in drawn.T
+    ]
+    np.testing.assert_allclose(measured.distance_from_normal(drawn), expected)

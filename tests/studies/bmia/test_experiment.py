@@ -27,9 +27,8 @@ def test_models_are_trained_on_halves_of_their_own_part(small):
 @pytest.mark.slow
 def test_the_papers_recipe_at_paper_size():
     purchase = data.simulate_purchase(200, 0)
-    recipe = experiment.recipe_of(purchase, Settings.from_values({"profile": "paper"}))
-    config = recipe.config
-    assert recipe.architecture == "mlp-1024-512-256-128"
+    name, config = experiment.recipe_of(purchase, Settings.from_values({"profile": "paper"}))
+    assert name == "mlp-1024-512-256-128"
     assert (config.epochs, config.milestones) == (120, (50, 100))
     assert [config.learning_rate_at(e) for e in (0, 50, 100)] == pytest.approx([0.1, 0.01, 1e-3])
     assert (config.momentum, config.weight_decay) == (0.9, 1e-4)
@@ -40,12 +39,12 @@ def test_images_have_their_own_recipe():
     images = data.Dataset(
         rng.random((40, 3, 8, 8)), np.arange(40) % 4, "cifar10", 4, "noise", digest="none"
     )
-    paper = experiment.recipe_of(images, Settings.from_values({"profile": "paper"}))
-    assert (paper.architecture, paper.epochs, paper.milestones) == ("resnet50", 300, (150, 225))
-    tiny = experiment.recipe_of(images, Settings.from_values({"profile": "tiny"}))
-    assert tiny.architecture == "small-cnn"
-    chosen = experiment.recipe_of(images, Settings.from_values({"architecture": "mlp-8"}))
-    assert chosen.architecture == "mlp-8"
+    name, config = experiment.recipe_of(images, Settings.from_values({"profile": "paper"}))
+    assert (name, config.epochs, config.milestones) == ("resnet50", 300, (150, 225))
+    name, _ = experiment.recipe_of(images, Settings.from_values({"profile": "tiny"}))
+    assert name == "small-cnn"
+    name, _ = experiment.recipe_of(images, Settings.from_values({"architecture": "mlp-8"}))
+    assert name == "mlp-8"
 
 
 def test_the_settings_know_every_network():
@@ -80,3 +79,22 @@ def test_a_convolutional_network_trains_and_has_a_posterior(settings, monkeypatc
     found = train(experiment.world("digits", Settings.from_values(values)))
     assert found.layer(2, "queries").features.shape == (len(found.y), 128)
     assert np.isfinite(found.sampled(found.first(0))).all()
+
+
+def test_of_a_large_pool_some_records_are_asked(settings, cache, monkeypatch):
+    monkeypatch.setattr(experiment, "ON_A_CPU", {"digits": ("mlp-8", 1)})
+    monkeypatch.setattr(experiment, "ASKED", 300)
+    values = {**settings.parameters(), "profile": "paper", "epochs": 1, "n_reference": 4}
+    world = experiment.world("digits", Settings.from_values(values))
+    found = train(world)
+    assert (len(found.y), len(world.validation)) == (300, 150)
+    np.testing.assert_array_equal(found.member, world.targets[:, found.records])
+    assert world.setup["queried_members"] == found.member.sum(axis=1).min()
+    assert world.setup["members"] == len(world.pool) // 2
+
+
+def test_larger_images_are_averaged_down():
+    x = np.arange(28.0 * 28).reshape(1, 1, 28, 28)
+    small = experiment.averaged(x, (1, 8, 8))
+    assert small.shape == (1, 1, 8, 8)
+    assert small[0, 0, 0, 0] == x[0, 0, 2:5, 2:5].mean()

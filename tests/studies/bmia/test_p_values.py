@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from membership import attacks
-from membership.studies.bmia import names, p_values, retraining, thresholds
+from membership.studies.bmia import p_values
 
 
 @pytest.mark.slow
@@ -41,79 +41,6 @@ def test_ranking_by_a_rounded_p_ties_records(source):
     top = "non-members at the top(%)"
     assert table["p, as 1 - F(t)", top] >= table["log survival", top]
     assert table["log survival", "auc(%)"] == pytest.approx(table["z", "auc(%)"])
-
-
-@pytest.mark.slow
-def test_the_reliability_of_the_same_spread_is_one_and_of_noise_zero():
-    rng = np.random.default_rng(0)
-    truth = np.exp(rng.normal(0, 2, 20_000))
-    models = rng.standard_normal((40, 2_000))
-    assert retraining.reliability(truth[:2_000] * models)[0] > 0.97
-    value, low, high = retraining.reliability(rng.standard_normal((8, 2_000)))
-    assert abs(value) < 0.05
-    assert low < value < high
-
-
-def test_log_standard_deviations_are_unbiased():
-    rng = np.random.default_rng(0)
-    found = retraining._log_sd(3 * rng.standard_normal((5, 100_000)))
-    assert found.mean() == pytest.approx(np.log(3), abs=0.01)
-
-
-def test_the_retraining_controls(source):
-    points = source.table("bmia-ctl-4")
-    assert (points[["laplace", "retraining"]] > 0).all(axis=None)
-    table = source.table("bmia-ctl-5")
-    rows = table.set_index("quantity")
-    reliability = rows.loc["reliability of the sd over retraining"]
-    known = reliability["low"] > 0
-    assert ("corrected for noise" in rows.index) == known
-    assert ("not identified" in table.attrs["note"]) != known
-    if known:
-        raw = rows["value"]["correlation of the logarithms"]
-        expected = raw / np.sqrt(reliability["value"])
-        assert rows["value"]["corrected for noise"] == pytest.approx(expected)
-
-
-def test_the_full_posterior_stands_beside_the_factored_one(source, seen):
-    rows = source.table("bmia-ctl-5").set_index("quantity")["value"]
-    (name,) = names.files(("variants",), source.settings)
-    variants = source.evidence(name)
-    some = seen.on(variants["record"].values)
-    over = np.exp(retraining._log_sd(some.hinge[seen.outputs.attrs["references"]]))
-    sd = [variants["sd"].sel(variant="full", reference=seen.first(t)).values for t in seen.targets]
-    ratio = np.mean([np.exp(np.mean(np.log(over / one))) for one in sd])
-    related = np.mean([np.corrcoef(np.log(over), np.log(one))[0, 1] for one in sd])
-    assert rows[f"{retraining.RATIO}, full posterior"] == pytest.approx(ratio)
-    assert rows[f"{retraining.RELATED}, full posterior"] == pytest.approx(related)
-
-
-def test_freezing_the_runner_up_raises_the_mean(source):
-    table = source.table("bmia-ctl-7").set_index("quantity")["value"]
-    assert 0 < table["P(another class overtakes), mean"] < 1
-    assert table["frozen mean less mean, in sd"] > 0
-
-
-def test_the_hard_record_is_a_non_member_above_the_quantile(source, seen):
-    table = source.table("bmia-fig-2")
-    score = table["target"].iloc[0]
-    others = seen.hinge[0][~seen.member[0]]
-    assert score > np.quantile(others, 0.95)
-    assert np.isclose(others, score).any()
-    assert table["series"].nunique() == 4
-    # Equation 7: a share of 5% of the validation scores is above it, whatever their law.
-    threshold = table[table["series"] == thresholds.MARGINAL]["threshold"].iloc[0]
-    assert (seen.outputs["held_hinge"].values[0] > threshold).mean() == pytest.approx(
-        0.05, abs=0.005
-    )
-    for _, rows in table.groupby("series"):
-        area = np.trapezoid(rows["density"], rows["hinge"])
-        assert area == pytest.approx(1, abs=0.02)
-
-
-def test_what_too_few_references_say_is_not_identified():
-    hinge = np.random.default_rng(0).normal(size=(3, 50))
-    assert np.isnan(retraining.identified(hinge))
 
 
 @pytest.mark.parametrize("level", [0.01, 0.05, 0.2])

@@ -3,15 +3,14 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from membership import published
 from membership.errors import InputError
-from membership.studies.bmia import experiment, mismatch, misprints, scores, table_1
+from membership.studies.bmia import scores, tables
 from membership.studies.bmia.settings import Settings
 
 
 def test_table_1_has_three_numbers_an_attack(source):
     table = source.table("bmia-tab-1")
-    assert not table.duplicated(table_1.ON).any()
+    assert not table.duplicated(tables.ON).any()
     assert (table.groupby(["attack", "n_reference"]).size() == 3).all()
     assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
     assert table["value"].between(0, 100).all()
@@ -23,7 +22,7 @@ def test_simulated_data_are_never_called_agreement():
     row = {**keys, "metric": "TPR(%)@FPR=1%", "value": 4.61, "low": 4.0, "high": 5.0}
     table = pd.DataFrame([row])
     table.attrs = {"setup": {"Purchase-like (simulated)": {"data": "Purchase-like (simulated)"}}}
-    judged = table_1.judged(table)
+    judged = tables.judged(table)
     assert judged["published"].to_list() == [4.61]
     assert judged["verdict"].to_list() == ["not comparable"]
 
@@ -44,7 +43,7 @@ def test_table_2_of_shifted_digits(source, seen):
     for name in rates:
         less = value["Attack-P", name] - value["BMIA", name]
         assert value["Attack-P", f"{name}, less BMIA's"] == pytest.approx(less)
-    judged = mismatch.table_2_comparison(table)
+    judged = tables.table_2_comparison(table)
     assert judged["published"].notna().sum() == 24
     assert set(judged["verdict"]) == {"", "not comparable"}
 
@@ -58,38 +57,11 @@ def test_the_strangers_are_the_only_non_members_of_table_2(source, seen):
         np.testing.assert_array_equal(asked[target], member | stranger)
 
 
-def test_larger_images_are_averaged_down():
-    x = np.arange(28.0 * 28).reshape(1, 1, 28, 28)
-    small = experiment.averaged(x, (1, 8, 8))
-    assert small.shape == (1, 1, 8, 8)
-    assert small[0, 0, 0, 0] == x[0, 0, 2:5, 2:5].mean()
-
-
 def test_curves_are_read_off_against_the_attacker():
     score, member = np.array([3.0, 2.0, 1.0, 0.0]), np.array([True, False, True, False])
     curve = scores.roc({"series": "a"}, [(score, member)] * 2).set_index("fpr")["tpr"]
     assert curve.iloc[0] == 0.5
     assert curve[1.0] == 1.0
-
-
-def test_figures_3_5_6_7_have_their_series(source, settings):
-    three = source.table("bmia-fig-3")
-    assert sorted(three["n_samples"].unique()) == [10, 30, settings.n_samples]
-    closed = three[three["series"] == "KFAC, closed form"].groupby("metric")["value"].nunique()
-    assert (closed == 1).all()
-    five, seven = source.table("bmia-fig-5"), source.table("bmia-fig-7")
-    assert set(five["series"]) == {"full", "KFAC", "diagonal", "difference"}
-    assert len(seven["series"].unique()) == 4
-    assert "weight decay: 0.0359" in source.table("bmia-fig-6").attrs["note"]
-
-
-def test_the_most_draws_are_those_of_table_1(source):
-    """Figure 3's last point, with KFAC, is the table's BMIA."""
-    three = source.table("bmia-fig-3")
-    last = three[(three["series"] == "KFAC") & (three["n_samples"] == three["n_samples"].max())]
-    one = source.table("bmia-tab-1").set_index(["attack", "metric"])["value"]["BMIA"]
-    for row in last.itertuples():
-        assert row.value == pytest.approx(one[row.metric])
 
 
 @pytest.mark.slow
@@ -108,18 +80,18 @@ def test_times_are_marked_as_such(source):
     assert set(table["n_repeats"]) == {3}
     minutes = table[table["metric"] == "time_min"].set_index(["attack", "n_reference"])["value"]
     assert minutes["LiRA", 8] == pytest.approx(8 * minutes["BMIA", 1])
-    assert set(table_1.judged(table)["verdict"]) == {""}
+    assert set(tables.judged(table)["verdict"]) == {""}
 
 
 def test_ratios_of_times_are_taken_within_one_timing():
     training, took = np.array([10.0, 20.0, 40.0]), np.array([[1.0, 2.0], [1.0, 4.0], [2.0, 8.0]])
     inference = xr.DataArray(took, dims=("timing", "draws"), coords={"draws": [10, 200]})
-    rows = pd.DataFrame(table_1._of_structure("digits", "kron", inference, training))
+    rows = pd.DataFrame(tables._of_structure("digits", "kron", inference, training))
     value = rows.set_index(["attack", "metric"])["value"]
     assert value["BMIA, KFAC, 200 samples", "inference(s)"] == pytest.approx(14 / 3)
-    assert value["BMIA", table_1.SHARE] == pytest.approx(0.2)
-    assert value["BMIA", table_1.LIRA] == pytest.approx(1.2 / 8)
-    assert value["BMIA", table_1.DRAWS] == pytest.approx((2 + 4 + 4) / 3)
+    assert value["BMIA", tables.SHARE] == pytest.approx(0.2)
+    assert value["BMIA", tables.LIRA] == pytest.approx(1.2 / 8)
+    assert value["BMIA", tables.DRAWS] == pytest.approx((2 + 4 + 4) / 3)
 
 
 @pytest.mark.slow
@@ -165,20 +137,8 @@ def test_lira_with_one_variance_ranks_as_the_difference_of_its_own_score(seen):
     np.testing.assert_array_equal(np.argsort(score), np.argsort(expected))
 
 
-def test_the_published_tables_contradictions():
-    table = misprints.control_8()
-    where = dict(table.groupby("finding").size())
-    assert where["copied cells"] == 2
-    assert where["doubled time"] == 2
-    headline = table[table["finding"] == "headline"].set_index("where")["computed"]
-    assert headline.filter(like="CIFAR-100").to_list() == ["+54.1%", "+30.7%"]
-    # 64% is the lead over four references, not over the eight of "1/8 computation cost".
-    assert headline.filter(like="on CIFAR-10").to_list()[:2] == ["+6.6%", "+63.7%"]
-    assert 37.5 not in set(published.table("bmia_table1")["value"])
-
-
 def test_a_data_sets_printed_rows_stand_under_each_of_its_names():
-    printed = table_1.printed_1()
+    printed = tables.printed_1()
     names = {"CIFAR-10", "CIFAR-10 (patch features)"}
     each = [printed[printed["dataset"] == name].drop(columns="dataset") for name in names]
     assert len(each[0]) == 35  # Attack-P takes no time

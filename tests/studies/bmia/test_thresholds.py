@@ -15,8 +15,8 @@ def value(table):
     return table.set_index(["threshold", "metric"])["value"]
 
 
-def test_thresholds_are_quantiles(source):
-    seen = thresholds.read_many(source)
+def test_thresholds_are_quantiles(many):
+    seen = many
     target, regressed = seen.targets[1], np.arange(float(seen.hinge.shape[1]))
     laws = thresholds.thresholds(seen, target, regressed)
     mean, sd = seen.moments(seen.first(target))
@@ -29,8 +29,8 @@ def test_thresholds_are_quantiles(source):
     assert [used for _, used in laws.values()] == [1, 1, 8, 1, 1, 1]
 
 
-def test_exceedances_are_counted_by_models_that_made_no_threshold(source, value):
-    seen = thresholds.read_many(source)
+def test_exceedances_are_counted_by_models_that_made_no_threshold(many, value):
+    seen = many
     off = []
     for target in seen.targets:
         models = seen.references(target, seen.n_reference)
@@ -80,3 +80,20 @@ def test_an_exact_threshold_is_off_by_its_binomial(table, value):
     assert value[thresholds.FLOOR, thresholds.OFF] == pytest.approx(
         100 * np.abs(share - 0.05).mean(), rel=0.02
     )
+
+
+def test_the_hard_record_is_a_non_member_above_the_quantile(source, seen):
+    table = source.table("bmia-fig-2")
+    score = table["target"].iloc[0]
+    others = seen.hinge[0][~seen.member[0]]
+    assert score > np.quantile(others, 0.95)
+    assert np.isclose(others, score).any()
+    assert table["series"].nunique() == 4
+    # Equation 7: a share of 5% of the validation scores is above it, whatever their law.
+    threshold = table[table["series"] == thresholds.MARGINAL]["threshold"].iloc[0]
+    assert (seen.outputs["held_hinge"].values[0] > threshold).mean() == pytest.approx(
+        0.05, abs=0.005
+    )
+    for _, rows in table.groupby("series"):
+        area = np.trapezoid(rows["density"], rows["hinge"])
+        assert area == pytest.approx(1, abs=0.02)

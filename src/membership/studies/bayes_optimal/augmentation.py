@@ -18,8 +18,8 @@ from membership import attacks, data, evidence, metrics, models, signals, traini
 from membership.exhibits.rows import over_units
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bayes_optimal import names, networks
-from membership.studies.bayes_optimal.features import PRETRAINING
-from membership.studies.bayes_optimal.names import ACCURACY, AUC, PEAK, TRAIN
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, PEAK, TEST, TRAIN
+from membership.studies.bayes_optimal.regressions import PRETRAINING
 from membership.studies.bayes_optimal.settings import Settings
 
 AUGMENTATIONS = {"none": "none", "flip, shift": "flip-and-shift", "flip, crop": "flip-and-crop"}
@@ -29,7 +29,6 @@ TARGETS = 3
 ASKED = 10_000
 # Of the residual network.
 RECORDS, EPOCHS = 5_000, 20
-TEST = "test_accuracy(%)"
 LEAD, LESS = "MALT less 0-1", "MALT, less without augmentation"
 NEXT = "MALT, weaker augmentation less this"
 WITHOUT = "none"

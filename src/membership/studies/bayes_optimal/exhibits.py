@@ -62,21 +62,8 @@ exhibit = exhibits_of(__package__)
 EXHIBITS = (
     exhibit("fig-1", gaussian.figure_1, settings=True, says=sentences.of_figure_1),
     exhibit("ctl-1", gaussian.gaussian_accuracies, settings=True, says=sentences.of_accuracies),
-    exhibit(
-        "tab-1",
-        logistic.table_1,
-        TRIALS,
-        draw=drawings.against_n,
-        judge=logistic.judged,
-        alt=sentences.table_1_picture,
-    ),
-    exhibit(
-        "ctl-2",
-        logistic.peak_and_crossed,
-        TRIALS,
-        draw=drawings.by_threshold,
-        alt=sentences.peaks_picture,
-    ),
+    exhibit("tab-1", logistic.table_1, TRIALS, draw=drawings.against_n, judge=logistic.judged),
+    exhibit("ctl-2", logistic.peak_and_crossed, TRIALS, draw=drawings.by_threshold),
     exhibit(
         "ctl-17",
         logistic.by_models,
@@ -84,9 +71,8 @@ EXHIBITS = (
         TRIALS,
         draw=drawings.by_models,
         says=sentences.of_models,
-        alt=sentences.models_picture,
     ),
-    exhibit("ctl-3", logistic.twin, TRIALS, draw=drawings.twins, says=sentences.of_twin),
+    exhibit("ctl-3", logistic.twin, TRIALS, draw=drawings.twins),
     exhibit("ctl-4", logistic.second_order, TRIALS),
     exhibit(
         "tab-2",
@@ -97,37 +83,20 @@ EXHIBITS = (
     ),
     exhibit("ctl-5", network_tables.averages, GAME, GAUSSIAN),
     exhibit(
-        "ctl-6",
-        network_tables.temperatures,
-        GAME,
-        TEMPERATURE,
-        says=sentences.of_temperatures,
-        alt=sentences.temperatures_picture,
+        "ctl-6", network_tables.temperatures, GAME, TEMPERATURE, says=sentences.of_temperatures
     ),
     exhibit("ctl-7", posterior.theorem_1, settings=True, says=sentences.of_expectations),
     exhibit("ctl-8", finite_games.statements, settings=True, says=sentences.of_statements),
     exhibit(
-        "ctl-9",
-        posterior.added_by_parameters,
-        settings=True,
-        draw=drawings.parameters_and_loss,
-        says=sentences.of_information,
+        "ctl-9", posterior.added_by_parameters, settings=True, draw=drawings.parameters_and_loss
     ),
-    exhibit(
-        "ctl-10",
-        ladder_tables.against_gap,
-        names.LADDER,
-        TRIALS,
-        draw=drawings.against_gap,
-        alt=sentences.ladder_picture,
-    ),
+    exhibit("ctl-10", ladder_tables.against_gap, names.LADDER, TRIALS, draw=drawings.against_gap),
     exhibit(
         "ctl-16",
         ladder_tables.by_penalty,
         names.PENALTIES,
         draw=drawings.against_penalty,
         says=sentences.of_penalties,
-        alt=sentences.penalties_picture,
     ),
     exhibit(
         "ctl-11",
@@ -136,15 +105,8 @@ EXHIBITS = (
         TRIALS,
         draw=drawings.powers_of_n,
         says=sentences.of_powers,
-        alt=sentences.powers_picture,
     ),
-    exhibit(
-        "ctl-12",
-        network_tables.by_references,
-        GAME,
-        draw=drawings.by_references,
-        alt=sentences.references_picture,
-    ),
+    exhibit("ctl-12", network_tables.by_references, GAME, draw=drawings.by_references),
     exhibit(
         "ctl-13",
         network_tables.histograms,
@@ -152,13 +114,7 @@ EXHIBITS = (
         says=sentences.of_histograms,
         alt=sentences.histograms_picture,
     ),
-    exhibit(
-        "ctl-18",
-        promises.control_18,
-        GAME,
-        draw=drawings.found_and_promised,
-        says=sentences.of_promises,
-    ),
+    exhibit("ctl-18", promises.control_18, GAME, draw=drawings.found_and_promised),
     exhibit(
         "ctl-14", augmentation.by_augmentation, names.augmented, says=sentences.of_augmentation
     ),

@@ -2,17 +2,26 @@
 
 The population mean is known to the adversary, as in Equation 34, and T = 1. Scores carry the exact
 tau, with the constant that Equations 34 and 35 drop: a score of 0 then means "as likely as not".
+
+Exact laws: the target model theta is the mean of n' members, so that u = theta - mu and v = z - mu
+are jointly Gaussian,
+
+    non-member: v ~ N(0, I);   member: v given u ~ N(u, (1 - 1/n') I);   u ~ N(0, I / n').
+
+The attacks' scores are quadratic in v: all reduces to chi-squared laws, central or not.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize_scalar
+from scipy.stats import chi2, f, ncx2, norm
 
 from membership import attacks, data, metrics
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
-from membership.studies.bayes_optimal import gaussian_exact as exact
 from membership.studies.bayes_optimal.settings import Settings
 
 GRID_POINTS = 400
@@ -35,16 +44,16 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     game = _paper_game(settings)
     n_members, d = int(game.member.sum()), settings.gaussian_d
     r2 = float(game.theta @ game.theta)
-    average_tau = n_members * d / (2 * (n_members + 1)) + exact.tau_constant(n_members, d)
+    average_tau = n_members * d / (2 * (n_members + 1)) + tau_constant(n_members, d)
     loss = _loss(game.z, game.theta)
     shown = {
         "MALT": (
             average_tau + attacks.malt(loss),
-            lambda score, member: exact.malt_density(average_tau - score, member, r2, n_members, d),
+            lambda score, member: malt_density(average_tau - score, member, r2, n_members, d),
         ),
         "MAST": (
             _tau(game.z, n_members) - loss,
-            lambda score, member: exact.mast_density(score, member, r2, n_members, d),
+            lambda score, member: mast_density(score, member, r2, n_members, d),
         ),
     }
     parts = []
@@ -71,16 +80,16 @@ def gaussian_accuracies(settings: Settings) -> pd.DataFrame:
     """
     n_members, d = settings.gaussian_n // 2, settings.gaussian_d
     decisions = {
-        "MALT": exact.malt(n_members, d),
-        "MAST": exact.mast(n_members, d),
-        "LLR": exact.likelihood_ratio(n_members, d),
-        "MATT": exact.matt(n_members, d),
+        "MALT": exact_malt(n_members, d),
+        "MAST": exact_mast(n_members, d),
+        "LLR": exact_likelihood_ratio(n_members, d),
+        "MATT": exact_matt(n_members, d),
     }
     known = {
         (attack, "attack_accuracy(%)"): 100 * decision.accuracy
         for attack, decision in decisions.items()
     }
-    known["MALT", "auc(%)"] = 100 * exact.malt_auc(n_members, d)
+    known["MALT", "auc(%)"] = 100 * exact_malt_auc(n_members, d)
     measured = []
     for repeat in range(settings.gaussian_repeats):
         game, rng = _play(settings.gaussian_n, d, settings.seed, ACCURACIES, repeat)
@@ -191,7 +200,7 @@ def _measure(score: FloatArray, member: np.ndarray, threshold: float) -> dict[st
 def _tau(z: FloatArray, n_members: int) -> FloatArray:
     """Equation 34 with its constant; -log of the mean of exp(-loss) over N(0, I / n')."""
     share = n_members / (2 * (n_members + 1))
-    return share * np.sum(z**2, axis=1) + exact.tau_constant(n_members, z.shape[1])
+    return share * np.sum(z**2, axis=1) + tau_constant(n_members, z.shape[1])
 
 
 def _loss(z: FloatArray, theta: FloatArray) -> FloatArray:
@@ -219,3 +228,135 @@ def _attrs(settings: Settings) -> dict[str, Any]:
     deviations = [] if (n, d) == (100, 2000) else [f"n = {n}, d = {d}; the paper: 100, 2000"]
     sizes = {"Records": str(n), "Dimensions": f"{d:,}", "Games": str(settings.gaussian_repeats)}
     return {"data": {}, "deviations": deviations, "device": "cpu", "sizes": sizes}
+
+
+class Decision(NamedTuple):
+    """The best threshold on a score, and its balanced accuracy as a fraction."""
+
+    threshold: float
+    accuracy: float
+
+
+def tau_constant(n_members: int, d: int) -> float:
+    """The constant of tau, (d / 2) log((n' + 1) / n'), which Equations 34 and 35 drop."""
+    return d / 2 * float(np.log1p(1 / n_members))
+
+
+def exact_malt(n_members: int, d: int) -> Decision:
+    """Best threshold on -l(theta, z) and its accuracy.
+
+    Twice the loss is (1 - 1/n') chi2_d for a member and (1 + 1/n') chi2_d for a non-member; their
+    densities cross once. For large d the accuracy is about Phi(sqrt(d / 2) / n').
+    """
+    inside, outside = 1 - 1 / n_members, 1 + 1 / n_members
+    # d log(outside / inside) / (1 / inside - 1 / outside), without cancellation.
+    twice_loss = d * np.arctanh(1 / n_members) * inside * outside * n_members
+    accuracy = (chi2.cdf(twice_loss / inside, d) + chi2.sf(twice_loss / outside, d)) / 2
+    return Decision(-float(twice_loss) / 2, float(accuracy))
+
+
+def exact_malt_auc(n_members: int, d: int) -> float:
+    """AUC of MALT: the ratio of the two chi-squared losses follows an F law."""
+    return float(f.cdf((n_members + 1) / (n_members - 1), d, d))
+
+
+def exact_mast(n_members: int, d: int) -> Decision:
+    """Best threshold on MAST with the exact tau, and its accuracy: about Phi(sqrt(d / n') / 2).
+
+    The score is v'u - |u|^2 / 2 - a |v|^2 + `tau_constant` with a = 1 / (2 (n' + 1)).
+    """
+    constant = tau_constant(n_members, d)
+    weight = 1 / (2 * (n_members + 1))
+    return _best(
+        lambda t: _quadratic_accuracy(t - constant, weight, n_members, d),
+        half_width=d / n_members,
+    )
+
+
+def exact_likelihood_ratio(n_members: int, d: int) -> Decision:
+    """Threshold 0 on the exact log-likelihood ratio, which no attack that knows mu can beat.
+
+    The ratio of N(u, (1 - 1/n') I) to N(0, I) at v is n'/(n' - 1) times the quadratic score with
+    a = 1 / (2 n'), plus (d / 2) log(n' / (n' - 1)): MAST with n' + 1 replaced by n'.
+    """
+    scale = n_members / (n_members - 1)
+    threshold = -d / 2 * np.log(scale) / scale
+    accuracy = _quadratic_accuracy(threshold, 1 / (2 * n_members), n_members, d)
+    return Decision(0.0, float(accuracy))
+
+
+def exact_matt(n_members: int, d: int) -> Decision:
+    """Best threshold on MATT, theta0 the mean of n' other records: about Phi(sqrt(d / 2n') / 2).
+
+    Given D = |theta - theta0|^2, which is (2 / n') chi2_d, the score is N(D, D (1 - 1/n')) for a
+    member and N(D / 2, D (1 + 1/(2 n'))) for a non-member.
+    """
+
+    def accuracy(threshold: float) -> float:
+        probability, weight = _quadrature()
+        distance = chi2.ppf(probability, d) * 2 / n_members
+        inside = norm.cdf((distance - threshold) / np.sqrt(distance * (1 - 1 / n_members)))
+        outside = norm.cdf((threshold - distance / 2) / np.sqrt(distance * (1 + 0.5 / n_members)))
+        return float(weight @ (inside + outside)) / 2
+
+    return _best(accuracy, half_width=2 * d / n_members)
+
+
+def malt_density(loss: FloatArray, member: bool, r2: float, n_members: int, d: int) -> FloatArray:
+    """Density of l(theta, z) in a game with r2 = |theta - mu|^2.
+
+    A member's loss does not depend on r2; a non-member's is half a non-central chi-squared.
+    """
+    if member:
+        scale = 1 - 1 / n_members
+        return 2 / scale * chi2.pdf(2 * loss / scale, d)
+    return 2 * ncx2.pdf(2 * loss, d, r2)
+
+
+def mast_density(score: FloatArray, member: bool, r2: float, n_members: int, d: int) -> FloatArray:
+    """Density of MAST's score with the exact tau in a game with r2 = |theta - mu|^2."""
+    weight = 1 / (2 * (n_members + 1))
+    distance = _distance(score - tau_constant(n_members, d), weight, r2)
+    scale, noncentrality = _law(member, weight, r2, n_members)
+    return ncx2.pdf(distance / scale, d, noncentrality) / (scale * weight)
+
+
+def _quadratic_accuracy(threshold: float, weight: float, n_members: int, d: int) -> float:
+    """Balanced accuracy of v'u - |u|^2 / 2 - weight |v|^2 >= threshold, mixed over u."""
+    probability, mass = _quadrature()
+    r2 = chi2.ppf(probability, d) / n_members
+    distance = _distance(threshold, weight, r2)
+    scale, noncentrality = _law(True, weight, r2, n_members)
+    inside = ncx2.cdf(distance / scale, d, noncentrality)
+    scale, noncentrality = _law(False, weight, r2, n_members)
+    outside = ncx2.sf(distance / scale, d, noncentrality)
+    return float(mass @ (inside + outside)) / 2
+
+
+def _distance(score: FloatArray | float, weight: float, r2: FloatArray | float) -> FloatArray:
+    """|v - u / (2 weight)|^2 where the quadratic score has this value: completing the square."""
+    return (r2 / (4 * weight) - r2 / 2 - score) / weight
+
+
+def _law(
+    member: bool, weight: float, r2: FloatArray | float, n_members: int
+) -> tuple[float, FloatArray | float]:
+    """Scale and non-centrality of the chi-squared law of |v - u / (2 weight)|^2 given |u|^2."""
+    if member:
+        scale = 1 - 1 / n_members
+        return scale, r2 * (1 - 0.5 / weight) ** 2 / scale
+    return 1.0, r2 * (0.5 / weight) ** 2
+
+
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre nodes and weights on (0, 1), for means over a law by its quantiles."""
+    node, weight = np.polynomial.legendre.leggauss(64)
+    return (node + 1) / 2, weight / 2
+
+
+def _best(accuracy: Callable[[float], float], half_width: float) -> Decision:
+    """Maximise a single-peaked accuracy over thresholds up to `half_width` from 0."""
+    least = minimize_scalar(
+        lambda t: -accuracy(t), bounds=(-half_width, half_width), method="bounded"
+    )
+    return Decision(float(least.x), -float(least.fun))

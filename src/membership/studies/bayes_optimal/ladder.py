@@ -4,7 +4,7 @@ Features: pixels, gradients, a weaker network's, Table 1's network's. Both ladde
 own gap between training and validation, and so separate it from what the attacks gain.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -14,9 +14,15 @@ from threadpoolctl import threadpool_limits
 from membership import evidence, limits, metrics, processes
 from membership.arrays import FloatArray
 from membership.studies.bayes_optimal import logistic, regressions
-from membership.studies.bayes_optimal.features import trained, two_classes, with_unit_variance
 from membership.studies.bayes_optimal.names import TABLE_1, WEAKER, of_splits
-from membership.studies.bayes_optimal.regressions import LogisticModel, Records, fit
+from membership.studies.bayes_optimal.regressions import (
+    LogisticModel,
+    Records,
+    fit,
+    trained,
+    two_classes,
+    with_unit_variance,
+)
 from membership.studies.bayes_optimal.settings import Settings
 
 SPLITS, SPLITS_FOR_PENALTY = 20, 2
@@ -35,6 +41,7 @@ PIXELS = 16
 
 def by_features(settings: Settings) -> xr.Dataset:
     """Accuracies and attacks of every rung, size and split; see `_at_features` for the numbers."""
+    features = two_classes(settings)
     rungs, words = _rungs(settings)
     splits = min(SPLITS, settings.n_repeats)
     workers = processes.workers(limits.cores(settings.n_jobs))
@@ -65,20 +72,10 @@ def by_features(settings: Settings) -> xr.Dataset:
         seed=settings.seed,
         records=len(next(iter(rungs.values())).y),
         device="cpu",
-        **_origin(settings),
+        set=features.setup["data"],
+        data=features.digests,
+        deviations=["features of other models than the paper's", of_splits(splits)],
     )
-
-
-def _origin(settings: Settings) -> dict[str, Any]:
-    features = two_classes(settings)
-    return {
-        "set": features.setup["data"],
-        "data": features.digests,
-        "deviations": [
-            "features of other models than the paper's",
-            of_splits(min(SPLITS, settings.n_repeats)),
-        ],
-    }
 
 
 def _rungs(settings: Settings) -> tuple[dict[str, Records], dict[str, str]]:

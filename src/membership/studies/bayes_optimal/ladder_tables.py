@@ -81,16 +81,11 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
     """The rows that the picture shows, with the printed numbers as a series of their own."""
     shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
-    shown = shown.assign(attack=shown["attack"] + " accuracy (%)")
     if table.attrs.get("is_the_papers"):
-        printed = logistic.published_table_1()
-        wide = printed.pivot_table(index="n", columns=["attack", "metric"], values="value")
-        gap = wide["(model)", TRAIN] - wide["(model)", VALIDATION]
-        for attack in ("MALT", "MATT"):
-            value = wide[attack, ACCURACY].to_numpy()
-            own = {"features": PRINTED, "attack": f"{attack} accuracy (%)", "n": wide.index}
-            part = pd.DataFrame({**own, "gap": gap.to_numpy(), "value": value})
-            shown = pd.concat([shown, part.assign(low=value, high=value)], ignore_index=True)
+        printed = _printed_points()
+        exact = {"features": PRINTED, "low": printed["value"], "high": printed["value"]}
+        shown = pd.concat([shown, printed.assign(**exact)], ignore_index=True)
+    shown = shown.assign(attack=shown["attack"] + " accuracy (%)")
     return shown.sort_values("gap", kind="stable")
 
 
@@ -156,9 +151,7 @@ def _at_one_penalty(measured: xr.Dataset) -> pd.DataFrame:
 
 def printed_slope() -> dict:
     """That of the lead between the printed accuracies, which come without errors."""
-    printed = logistic.published_table_1()
-    printed = printed[printed["metric"] == ACCURACY]
-    wide = printed.pivot_table(index="n", columns="attack", values="value")
+    wide = _printed_points().pivot_table(index="n", columns="attack", values="value")
     lead = np.log(wide["MATT"] - wide["MALT"])
     return metrics.exactly(float(np.polyfit(np.log(lead.index.to_numpy(float)), lead, 1)[0]))
 
@@ -264,17 +257,23 @@ def penalties_drawn(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | N
     shown = _named(shown[pd.to_numeric(shown["C"], errors="coerce") <= MOST_DRAWN])
     if not table.attrs.get("is_the_papers"):
         return shown, None
-    points = [
-        {"n": n, "gap": row["gap"], "attack": attack, "value": row["numbers"][attack, ACCURACY]}
-        for n, row in _printed().items()
-        for attack in ("MALT", "MATT")
-    ]
-    return shown, _named(pd.DataFrame(points))
+    return shown, _named(_printed_points())
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
     panel = table["attack"] + " accuracy (%)"
     return table.assign(panel=panel, size="n = " + table["n"].astype(str))
+
+
+def _printed_points() -> pd.DataFrame:
+    """Both attacks' printed accuracies beside the printed gap: n, gap, attack, value."""
+    return pd.DataFrame(
+        [
+            {"n": n, "gap": row["gap"], "attack": attack, "value": row["numbers"][attack, ACCURACY]}
+            for n, row in _printed().items()
+            for attack in ("MALT", "MATT")
+        ]
+    )
 
 
 def _printed() -> dict[int, dict]:

@@ -2,7 +2,7 @@
 
 import functools
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,12 +34,18 @@ LEAD, BEHIND = "MALT less 0-1", f"{MATT} less MALT"
 FIXED = "MALT at log 2 less 0-1"
 MAP_TEST, MAP_TRAIN = "mAP_test(%)", "mAP_train(%)"
 GAINS, SIDES = "mAP_train less mAP_test(%)", "mAP_test less mAP_train(%)"
-ATTACKS = ("0-1", "MALT", MATT, TWIN, SECOND_ORDER, CORRECTED)
 
 
 def trials(sizes: Sequence["Size"]) -> pd.DataFrame:
     """Every measurement behind Table 1 and its controls, one row a number."""
-    table = pd.concat([_measured(size) for size in sizes], ignore_index=True)
+    table = pd.DataFrame(
+        [
+            {"n": size.n, "repeat": repeat, "attack": attack, "metric": metric, "value": value}
+            for size in sizes
+            for repeat, numbers in size.numbers()
+            for (attack, metric), value in numbers.items()
+        ]
+    )
     # Splits without leverages have no second-order term.
     table = table.dropna(subset="value", ignore_index=True)
     about = [size.observed.attrs for size in sizes]
@@ -54,25 +60,6 @@ def trials(sizes: Sequence["Size"]) -> pd.DataFrame:
         },
     )
     return table
-
-
-def _measured(size: "Size") -> pd.DataFrame:
-    """The trials of one size."""
-    names = [
-        (MODEL, TRAIN),
-        (MODEL, VALIDATION),
-        (AGREEMENT, "rank_correlation"),
-        (TERMS, "std_ratio"),
-        *((attack, metric) for attack in ATTACKS for metric in MEASURES),
-        *((attack, MODELS) for attack in ("MALT", MATT)),
-    ]
-    own = {"n": size.n, "repeat": size.observed["target"].values}
-    parts = [
-        pd.DataFrame({**own, "attack": attack, "metric": metric, "value": values})
-        for attack, metric in names
-        for values in [size.number(attack, metric)]
-    ]
-    return pd.concat(parts, ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -106,24 +93,12 @@ class Size:
         half = {attack: thresholds.half(rng, self.n) for attack in scores}
         return Split(seen["member"].values, seen["log_odds"].values > 0, scores, ratio, half)
 
-    def number(self, attack: str, metric: str) -> np.ndarray:
-        """One number of every split, shape (splits,); NaN for a term that it has not."""
-        if metric == MODELS:
-            return self.at_others(attack, len(self.splits) - 1)
-        special: dict[tuple[str, str], Callable[[Split], float]] = {
-            (MODEL, TRAIN): lambda s: 100 * s.correct[s.member].mean(),
-            (MODEL, VALIDATION): lambda s: 100 * s.correct[~s.member].mean(),
-            (AGREEMENT, "rank_correlation"): lambda s: spearmanr(s.scores[MATT], s.scores[TWIN])[0],
-            (TERMS, "std_ratio"): lambda s: s.ratio,
-        }
-
-        def of_scores(s: Split) -> float:
-            if attack not in s.scores:
-                return np.nan
-            return MEASURES[metric](s.scores[attack], s.member, s.half[attack])
-
-        measure = special.get((attack, metric)) or of_scores
-        return np.array([float(measure(split)) for split in self.splits])
+    def numbers(self) -> Iterator[tuple[int, dict[tuple[str, str], float]]]:
+        """Of each target, by attack and metric."""
+        others = {attack: self.at_others(attack, len(self.splits) - 1) for attack in ("MALT", MATT)}
+        for place, split in enumerate(self.splits):
+            at_models = {(attack, MODELS): float(cut[place]) for attack, cut in others.items()}
+            yield int(self.observed["target"][place]), _of_split(split) | at_models
 
     def at_others(self, attack: str, count: int) -> np.ndarray:
         """Accuracy of every split at the best threshold of ``count`` other splits' models.
@@ -149,6 +124,21 @@ class Size:
         return np.array(
             [100 * metrics.balanced_accuracy(s.scores[attack], s.member, cut) for s, cut in pairs]
         )
+
+
+def _of_split(split: Split) -> dict[tuple[str, str], float]:
+    member, correct, scores = split.member, split.correct, split.scores
+    return {
+        (MODEL, TRAIN): 100 * float(correct[member].mean()),
+        (MODEL, VALIDATION): 100 * float(correct[~member].mean()),
+        (AGREEMENT, "rank_correlation"): float(spearmanr(scores[MATT], scores[TWIN])[0]),
+        (TERMS, "std_ratio"): split.ratio,
+        **{
+            (attack, metric): measure(score, member, split.half[attack])
+            for attack, score in scores.items()
+            for metric, measure in MEASURES.items()
+        },
+    }
 
 
 def table_1(table: pd.DataFrame) -> pd.DataFrame:
@@ -253,9 +243,10 @@ def by_models(sizes: Sequence[Size], measured: pd.DataFrame) -> pd.DataFrame:
         Columns n, models, attack, metric and those of `membership.metrics.summary`. With 0 models:
         accuracy of MALT with its threshold at log 2, and AUC of MALT, each less that of 0-1.
     """
-    rows = []
+    rows, by_split = [], dict(_by_split(measured))
     for size in sizes:
-        right = size.number("0-1", ACCURACY)
+        wide = by_split[size.n]
+        right = wide["0-1", ACCURACY].to_numpy()
         for count in thresholds.counts(len(size.splits)):
             malt, matt = (size.at_others(attack, count) for attack in ("MALT", MATT))
             leads = {(LEAD, MODELS): malt - right, (BEHIND, MODELS): matt - malt}
@@ -263,7 +254,7 @@ def by_models(sizes: Sequence[Size], measured: pd.DataFrame) -> pd.DataFrame:
         fixed = {
             (FIXED, ACCURACY): size.at_threshold("MALT", -thresholds.RIGHT) - right,
             # 0-1 says one of two things: its AUC is its accuracy.
-            (LEAD, AUC): size.number("MALT", AUC) - size.number("0-1", AUC),
+            (LEAD, AUC): _less(wide, ("MALT", AUC), ("0-1", AUC)),
         }
         rows += of_each({"n": size.n, "models": 0}, ("attack", "metric"), fixed)
     return tidy(rows, measured.attrs)

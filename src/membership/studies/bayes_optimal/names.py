@@ -28,10 +28,6 @@ OF_SLOPES = {
 }
 """The quantities of Control 11 that are slopes, and what of."""
 LIKE_PRINT = "gap as printed"
-# Readings of Definition 3's posterior, where reference models stand for it.
-ONE_LAW, OWN_LAW = "Property 2, one law of networks", "Property 2, each network a law"
-THEOREM = "Theorem 2, one law of networks"
-EMPTY, SEEN = "promise of 100% or more(%)", "members"
 SPREAD = "interquartile_range_over_losses"
 
 

@@ -26,18 +26,13 @@ from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.rows import over_units
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import network_tables
-from membership.studies.bayes_optimal.names import (
-    ACCURACY,
-    EMPTY,
-    MEMBERS,
-    ONE_LAW,
-    OWN_LAW,
-    SEEN,
-    SHADOW,
-    THEOREM,
-)
+from membership.studies.bayes_optimal.names import ACCURACY, MEMBERS, SHADOW
 from membership.studies.bayes_optimal.networks import ReferenceGame, Target
 
+# Readings of Definition 3's posterior, where reference models stand for it.
+ONE_LAW, OWN_LAW = "Property 2, one law of networks", "Property 2, each network a law"
+THEOREM = "Theorem 2, one law of networks"
+EMPTY, SEEN = "promise of 100% or more(%)", "members"
 PROMISED, EXCESS = "promised(%)", "members less promised(points)"
 ALLOWED = f"{ONE_LAW} less MALT"
 # Promised alike at every temperature: epsilon is 0.
@@ -124,12 +119,6 @@ def control_18(game: ReferenceGame) -> pd.DataFrame:
     at = pd.MultiIndex.from_frame(summary[["attack", "records"]])
     summary.insert(3, "promised", promised.reindex(at).to_numpy())
     return tidy([summary[summary["metric"] != PROMISED]], game.attrs | {"note": NOTE})
-
-
-def drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """The groups of records at temperature 1: the share of members by the mean promise."""
-    grouped = (table["metric"] == MEMBERS) & table["promised"].notna()
-    return table[grouped & table["attack"].isin([ONE_LAW, OWN_LAW, THEOREM])]
 
 
 def _outside(target: Target) -> FloatArray:

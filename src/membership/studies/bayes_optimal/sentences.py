@@ -4,21 +4,14 @@ import pandas as pd
 
 from membership import metrics
 from membership.exhibits.sentences import each, span
-from membership.studies.bayes_optimal import finite_games, posterior
+from membership.studies.bayes_optimal import finite_games
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
-    AUC,
-    EMPTY,
     LEADS,
     LIKE_PRINT,
     MEMBERS,
     MODELS,
-    OF_SLOPES,
-    ONE_LAW,
-    OTHER,
     PEAK,
-    RATIO,
-    SEEN,
     SHARE,
     SLOPE,
 )
@@ -29,12 +22,6 @@ def _at(attack: str, metric: str = ACCURACY) -> dict[str, str]:
 
 
 MALT, MATT, MAST = _at("MALT"), _at("MATT"), _at("MAST")
-
-
-def is_the_papers(table: pd.DataFrame) -> bool:
-    """Whether the records are trucks and ships, as in the paper."""
-    setups = table.attrs.get("setup", {}).values()
-    return any(setup.get("data") == "CIFAR-10 trucks and ships" for setup in setups)
 
 
 def of_figure_1(table: pd.DataFrame) -> str:
@@ -78,31 +65,6 @@ def of_models(table: pd.DataFrame) -> str:
     )
 
 
-def of_twin(table: pd.DataFrame) -> str:
-    """The least rank correlation and the largest gap in AUC."""
-    correlation = table[table["metric"] == "rank_correlation"]["value"]
-    auc = table[table["metric"] == AUC].pivot_table(index="n", columns="attack", values="value")
-    gap = (auc["MATT"] - auc["loss difference"]).abs().max()
-    return (
-        f"The two rank records alike (correlation at least {correlation.min():.3f}) and their "
-        f"AUCs differ by at most {gap:.2f} points."
-    )
-
-
-def of_temperatures(table: pd.DataFrame) -> str:
-    """The AUC at both ends of the sweep and its best temperature, where that lies between them."""
-    sweep = _sweep(table)
-    value, temperature = sweep["value"].to_numpy(), sweep["temperature"].to_numpy()
-    best = int(value.argmax())
-    where = f"at {temperature[best]:.2g}"
-    if best in (0, len(value) - 1):
-        where = f"at the {'highest' if best else 'lowest'}, an end of the sweep"
-    return (
-        f"MAST's AUC is {value[0]:.1f}% at T = {temperature[0]:g} and {value[-1]:.1f}% at "
-        f"T = {temperature[-1]:g}; it is largest {where}."
-    )
-
-
 def of_expectations(table: pd.DataFrame) -> str:
     """How far either reading is from the exact value."""
     wide = table.pivot_table(index=["theta", "z"], columns="expectation", values="value")
@@ -123,40 +85,6 @@ def of_statements(table: pd.DataFrame) -> str:
         "Averaged over the other records given the parameters, Theorem 2 is exact up to rounding; "
         f"over their prior it is off by up to {{prior:.2f}}. Each bound {holds}.",
         prior={"statement": "Theorem 2", "case": finite_games.PRIOR},
-    )
-
-
-def of_information(table: pd.DataFrame) -> str:
-    """The largest difference, with the game's range."""
-    value = table[table["attack"] == posterior.DIFFERENCE]["value"].abs().max()
-    auc = table[table["attack"] == "loss"]["value"]
-    return (
-        f"The best attack on all parameters and the best on one loss differ by at most {value:.2f} "
-        f"points of AUC. The AUCs of these games go from {auc.min():.0f}% to {auc.max():.0f}%."
-    )
-
-
-def of_histograms(table: pd.DataFrame) -> str:
-    """Whether the least losses are the members'."""
-    members = table[table["metric"] == MEMBERS].sort_values("nats")
-    most, least = members.loc[members["value"].idxmax()], members.iloc[0]
-    start, last = "Of the records with", f"the least loss {least['value']:.0f}%"
-    if most["nats"] == least["nats"]:
-        return f"{start} {last} are members, the most of all."
-    peak = f"a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members"
-    return f"{start} {peak}, of those with {last}."
-
-
-def of_promises(table: pd.DataFrame) -> str:
-    """How often the promise is empty, what it allows, and what MALT reaches."""
-    return each(
-        table,
-        (),
-        "At temperature 1 Property 2 promises nothing for {empty:.0f}% of the members. On average "
-        "it allows an accuracy of {allowed:.1f}%, and MALT has {malt:.1f}%.",
-        empty={"attack": ONE_LAW, "records": SEEN, "metric": EMPTY},
-        allowed=_at(ONE_LAW),
-        malt=MALT,
     )
 
 
@@ -209,120 +137,37 @@ def of_penalties(table: pd.DataFrame) -> str:
     )
 
 
-def table_1_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    value = table[table["metric"] == ACCURACY].groupby("n")["value"].max()
-    trend = "falls" if value.iloc[-1] < value.iloc[0] else "does not fall"
+def of_temperatures(table: pd.DataFrame) -> str:
+    """The AUC at both ends of the sweep and its best temperature, where that lies between them."""
+    sweep = table[table["series"] == "MAST on the networks"].sort_values("temperature")
+    value, temperature = sweep["value"].to_numpy(), sweep["temperature"].to_numpy()
+    best = int(value.argmax())
+    where = f"at {temperature[best]:.2g}"
+    if best in (0, len(value) - 1):
+        where = f"at the {'highest' if best else 'lowest'}, an end of the sweep"
     return (
-        "Small panels against the number of records n, one for each of training accuracy, "
-        "validation accuracy, attack accuracy and the two average precisions, with one line for "
-        f"each attack. The best attack's accuracy {trend} from the smallest n to the largest."
+        f"MAST's AUC is {value[0]:.1f}% at T = {temperature[0]:g} and {value[-1]:.1f}% at "
+        f"T = {temperature[-1]:g}; it is largest {where}."
     )
 
 
-def peaks_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    attacked = table[table["attack"].isin(["MALT", "MATT"])]
-    wide = attacked.pivot_table(index=["n", "attack"], columns="metric", values="value")
-    above = "above" if (wide[ACCURACY] > wide[OTHER]).all() else "not everywhere above"
-    return (
-        "Two panels of attack accuracy against n, MALT and MATT, on one scale. Accuracy with the "
-        f"best threshold lies {above} that with a threshold from other records; further lines "
-        "show the 0-1 attack and what random scores reach."
-    )
-
-
-def models_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    lead = table[(table["attack"] == "MALT less 0-1") & (table["metric"] == MODELS)]
-    wide = lead.pivot_table(index="models", columns="n", values="value")
-    rise = int((wide.iloc[-1] > wide.iloc[0]).sum())
-    return (
-        "Two panels against the number of models that thresholds are learnt from, one line for "
-        "each n: accuracy of MALT less 0-1, and of MATT less MALT. MALT's lead is larger with the "
-        f"most models than with the fewest at {rise} of {wide.shape[1]} sizes."
-    )
-
-
-def temperatures_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    sweep = _sweep(table)["value"]
-    trend = "falls" if sweep.iloc[-1] < sweep.iloc[0] else "rises"
-    return (
-        "Three panels against temperature. With the law held fixed the membership probabilities "
-        "approach one half from above and below; under Equation 12 they approach a value slightly "
-        f"above one half. The AUC of MAST on the networks {trend} from the lowest temperature to "
-        "the highest."
-    )
-
-
-def _sweep(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["series"] == "MAST on the networks"].sort_values("temperature")
-
-
-def ladder_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    rows = table[table["metric"] == ACCURACY]
-    rank = {
-        attack: own["gap"].corr(own["value"], method="spearman")
-        for attack, own in rows.groupby("attack")
-    }
-    return (
-        "Two panels on one scale, MALT and MATT: attack accuracy against the gap between training "
-        "and validation accuracy, with one line for each kind of features. Over all points of "
-        f"this run the rank correlation is {rank['MALT']:.2f} for MALT and "
-        f"{rank['MATT']:.2f} for MATT."
-    )
-
-
-def references_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    rows = table[(table["metric"] == ACCURACY) & (table["attack"] == "MAST")]
-    rows = rows.sort_values("references")["value"]
-    trend = "rises" if rows.iloc[-1] > rows.iloc[0] else "does not rise"
-    return (
-        "Two panels of attack accuracy against the number of reference models, on one scale, with "
-        f"lines for MALT and MAST. Cut at zero, MAST's accuracy {trend} from the fewest references "
-        "to the most."
-    )
+def of_histograms(table: pd.DataFrame) -> str:
+    """Whether the least losses are the members'."""
+    members = table[table["metric"] == MEMBERS].sort_values("nats")
+    most, least = members.loc[members["value"].idxmax()], members.iloc[0]
+    start, last = "Of the records with", f"the least loss {least['value']:.0f}%"
+    if most["nats"] == least["nats"]:
+        return f"{start} {last} are members, the most of all."
+    peak = f"a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members"
+    return f"{start} {peak}, of those with {last}."
 
 
 def histograms_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
+    """How far the two histograms overlap, and where the members are."""
     shares = table[table["metric"] == SHARE]
     overlap = shares.pivot_table(index="nats", columns="quantity", values="value").min(axis=1)
-    members = table[table["metric"] == MEMBERS].sort_values("nats")["value"].reset_index(drop=True)
-    shape = (
-        "is largest between the ends" if 0 < members.idxmax() < len(members) - 1 else "has no peak"
-    )
     return (
         "Two panels on one logarithmic axis of nats. Left: histograms of MAST's thresholds and of "
         f"the target's losses as lines; {overlap.sum():.0f}% of their areas overlap. Right: the "
-        f"share of members among the records of each loss, which {shape}."
-    )
-
-
-def powers_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    rows = table[table["quantity"].isin(OF_SLOPES)]
-    if rows.empty:
-        return "The second-order over the first-order term against n, one line a kind of features."
-    ratio = rows[rows["quantity"] == f"{RATIO}, {SLOPE}"]["value"]
-    return (
-        "A row for each quantity and a dot for each kind of features: the exponent of n, with its "
-        f"interval. Those of the second-order over the first-order term go from {ratio.min():.2f} "
-        f"to {ratio.max():.2f}."
-    )
-
-
-def penalties_picture(table: pd.DataFrame) -> str:
-    """Alternative text."""
-    rows = table[(table["metric"] == ACCURACY) & (table["C"] != LIKE_PRINT)]
-    wide = rows.pivot_table(index=["n", "C"], columns="attack", values="value")
-    rise = {a: (part := wide[a].groupby("n")).max() - part.min() for a in ("MALT", "MATT")}
-    return (
-        "Two panels on one scale, MALT and MATT: attack accuracy against the gap between training "
-        "and validation accuracy, with one line for each n. Along its line MALT's accuracy spans "
-        f"{rise['MALT'].min():.1f} to {rise['MALT'].max():.1f} points, MATT's "
-        f"{rise['MATT'].min():.1f} to {rise['MATT'].max():.1f}."
+        f"share of members among the records of each loss. {of_histograms(table)}"
     )

@@ -2,6 +2,6 @@
 
 Read `settings`, `experiment` (who is trained on what), `trained` (models and posteriors) and
 `evidence`, which lists what gathers every file; then a file a question of the page: `toy`,
-`table_1`, `equal_budgets`, `accuracy`, `thresholds`, `p_values`, `retraining`, `predictive`,
-`mismatch`, `theory`, `misprints`; then `claim_tests`.
+`tables`, `equal_budgets`, `accuracy`, `thresholds`, `p_values`, `posteriors`, `convolutional`,
+`theory`; then `claims`.
 """

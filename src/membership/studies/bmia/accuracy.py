@@ -4,7 +4,7 @@ One small network is trained on more and more members. Statistics of it are kept
 so many queries they would not fit.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,15 @@ from membership.exhibits.rows import of_error
 from membership.exhibits.tidy import origin, tidy
 from membership.published import Contrast
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia import retraining
+from membership.studies.bmia import posteriors
 from membership.studies.bmia.answers import about
-from membership.studies.bmia.experiment import ON_A_CPU, Recipe, World, some_of, world
+from membership.studies.bmia.experiment import ON_A_CPU, World, some_of, world
 from membership.studies.bmia.scores import (
     ON_MEMBERS,
     ON_OTHERS,
     Seen,
     accuracies,
+    gained_of,
     gains,
     measured,
     rate_name,
@@ -36,37 +37,28 @@ from membership.studies.bmia.trained import Trained, train
 ASKED = 10_000
 """Queries of a target at most, about half of them members."""
 EPOCHS = {"tiny": 10, "quick": 60, "paper": 60}
-BATCH, LEARNING_RATE, DECAY = 256, 0.02, 5e-4
+COSINE = training.TrainingConfig(
+    epochs=1,
+    batch_size=256,
+    learning_rate=0.02,
+    momentum=0.9,
+    weight_decay=5e-4,
+    schedule="cosine",
+)
+"""By it 25,000 Purchase-like members give 84% on other records."""
 PLAIN, BMIA, ATTACK_R, LIRA = "difference", "BMIA", "Attack-R", "LiRA, a variance a record"
 """With one reference each, but LiRA has all."""
 TEST = "test accuracy (%)"
-RATE, AUC = f"{rate_name(0.01)} gained", "AUC(%) gained"
+RATE, AUC = gained_of(rate_name(0.01)), gained_of("auc(%)")
 CORRECTED = "Laplace sd and retraining sd, corrected correlation"
 LESS = "at the fewest members less at the most"
-
-
-@dataclass(frozen=True)
-class Cosine(Recipe):
-    """The recipe by which 25,000 Purchase-like members give 84% on other records."""
-
-    @property
-    def config(self) -> training.TrainingConfig:
-        """The optimisation as the training room takes it."""
-        return training.TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=LEARNING_RATE,
-            momentum=0.9,
-            weight_decay=DECAY,
-            schedule="cosine",
-        )
 
 
 def gather(name: str, network: str, settings: Settings) -> xr.Dataset:
     """Rates, AUC and accuracies by target, and how the Laplace deviation is related."""
     trained = train(swept(name, network, settings))
     attacked = [_attacked(trained, t) for t in range(trained.n_targets)]
-    reliability = retraining.identified(trained.answers.hinge[list(trained.references)])
+    reliability = posteriors.identified(trained.answers.hinge[list(trained.references)])
     related = [_related(trained, t, reliability) for t in range(trained.n_targets)]
     value = [[list(rates.values()) for rates in by_attack.values()] for by_attack in attacked]
     return evidence.dataset(
@@ -89,8 +81,7 @@ def swept(name: str, network: str, settings: Settings) -> World:
     own = {"architecture": network, "epochs": 0}
     game = world(name, settings.model_copy(update=own))
     if game.name not in ON_A_CPU:
-        epochs = EPOCHS[settings.profile]
-        game = replace(game, recipe=Cosine(network, epochs, BATCH, (0, 0)))
+        game = replace(game, config=replace(COSINE, epochs=EPOCHS[settings.profile]))
     queries = some_of(settings.seed, len(game.pool), ASKED)
     return replace(game, queries=queries, validation=game.validation[: ASKED // 2])
 
@@ -118,7 +109,7 @@ def _related(trained: Trained, target: int, reliability: float) -> dict[str, flo
     unseen = trained.held_out.hinge[target] > 0
     members = trained.answers.hinge[target][trained.member[target]] > 0
     return {
-        **retraining.related(over, *moments, reliability),
+        **posteriors.related(over, *moments, reliability),
         ON_OTHERS: 100 * unseen.mean(),
         ON_MEMBERS: 100 * members.mean(),
     }
@@ -153,7 +144,7 @@ def _orders(table: pd.DataFrame) -> str:
     keys = ["dataset", "network", "members"]
     wide = table.pivot_table(index=keys, columns="metric", values="value")
     correlations = []
-    for name in (ON_OTHERS, retraining.SD_AND_SCORE, CORRECTED):
+    for name in (ON_OTHERS, posteriors.SD_AND_SCORE, CORRECTED):
         pairs = wide.reindex(columns=[name, RATE]).dropna()
         if len(pairs) > 2:
             rank = stats.spearmanr(pairs[name], pairs[RATE]).statistic
@@ -190,18 +181,17 @@ def _rows(attrs: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _of(seen: Seen) -> dict[str, Any]:
-    numbers: dict[str, Any] = dict(gains(seen.attack("bmia"), seen.attack("difference")))
-    right = accuracies(seen)
-    numbers |= {ON_OTHERS: right[ON_OTHERS], ON_MEMBERS: right[ON_MEMBERS]}
-    numbers |= {retraining.SD_AND_SCORE: [], CORRECTED: []}
-    hinge = retraining.retrained(seen)
-    reliability = retraining.identified(hinge)
-    for t in seen.targets:
-        moments = seen.moments(seen.first(t))
-        own = retraining.related(hinge, *moments, reliability)
-        numbers[retraining.SD_AND_SCORE].append(own[retraining.SD_AND_SCORE])
-        numbers[CORRECTED].append(own[retraining.CORRECTED])
-    return numbers
+    hinge, right = posteriors.retrained(seen), accuracies(seen)
+    reliability = posteriors.identified(hinge)
+    laws = [seen.moments(seen.first(t)) for t in seen.targets]
+    related = pd.DataFrame([posteriors.related(hinge, *law, reliability) for law in laws])
+    return {
+        **gains(seen.attack("bmia"), seen.attack("difference")),
+        ON_OTHERS: right[ON_OTHERS],
+        ON_MEMBERS: right[ON_MEMBERS],
+        posteriors.SD_AND_SCORE: related[posteriors.SD_AND_SCORE].tolist(),
+        CORRECTED: related[posteriors.CORRECTED].tolist(),
+    }
 
 
 def _of_sweep(run: xr.Dataset) -> dict[str, Any]:
@@ -211,21 +201,17 @@ def _of_sweep(run: xr.Dataset) -> dict[str, Any]:
     gained = value[BMIA] - value[PLAIN]
     related = {str(n): run["related"].sel(quantity=n).values for n in run["quantity"].values}
     return {
-        **{_gain(m): gain for m, gain in zip(statistics, gained, strict=True)},
+        **{gained_of(m): gain for m, gain in zip(statistics, gained, strict=True)},
         ON_OTHERS: related[ON_OTHERS],
         ON_MEMBERS: related[ON_MEMBERS],
-        retraining.SD_AND_SCORE: related[retraining.SD_AND_SCORE],
-        CORRECTED: related[retraining.CORRECTED],
+        posteriors.SD_AND_SCORE: related[posteriors.SD_AND_SCORE],
+        CORRECTED: related[posteriors.CORRECTED],
         **{
             f"{m}, {name} less BMIA": less
             for name in (ATTACK_R, LIRA)
             for m, less in zip(statistics, value[name] - value[BMIA], strict=True)
         },
     }
-
-
-def _gain(metric: str) -> str:
-    return f"{metric.replace('auc', 'AUC')} gained"
 
 
 def _design(run: xr.Dataset) -> tuple[str, dict[str, Any]]:

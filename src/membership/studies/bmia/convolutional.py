@@ -5,7 +5,7 @@ for it, two cores days: the smaller profiles take digits and a small network.
 """
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia import answers, names, scores
+from membership.studies.bmia import answers, scores
 from membership.studies.bmia.equal_budgets import FPR, LESS_DIAGONAL, RATE, mixture
-from membership.studies.bmia.experiment import Recipe, World, world
-from membership.studies.bmia.predictive import POSTERIORS, asked_less, scored
+from membership.studies.bmia.experiment import World, world
+from membership.studies.bmia.posteriors import POSTERIORS, asked_less, scored
 from membership.studies.bmia.scores import (
     GLOBAL,
     LESS_BMIA,
@@ -43,7 +43,6 @@ SETUPS = {
     "paper": ("cifar10", "resnet18", 60),
 }
 """Data, network and epochs."""
-AUGMENTATION = {"digits": "none", "cifar10": "flip-and-crop"}
 HELD = 5000
 """Records that no model has seen, for QMIA and RMIA."""
 REACH = 2
@@ -58,28 +57,17 @@ CLEARLY, MOST, LESS_ONE = 1.25, scores.SIZES[-1], "less one query's"
 LEAD = f"{RATE}, BMIA's less {CLEARLY} times it"
 
 
-@dataclass(frozen=True)
-class Augmented(Recipe):
-    """The paper's recipe, which is that of He et al. (2016), with their augmentation."""
-
-    @property
-    def config(self) -> training.TrainingConfig:
-        """The optimisation as the training room takes it."""
-        how: Any = {"augmentation": "flip-and-crop", "precision": "bfloat16"}
-        return replace(super().config, **how)
-
-
 def convolutional(settings: Settings) -> World:
     """The split of the paper, and queries of all that targets may have been trained on."""
     name, network, epochs = SETUPS[settings.profile]
     own = {"architecture": network, "epochs": settings.epochs or epochs}
     common = world(name, settings.model_copy(update=own))
-    recipe = common.recipe
-    if AUGMENTATION[name] != "none":
-        half, later = recipe.epochs // 2, 3 * recipe.epochs // 4
-        recipe = Augmented(network, recipe.epochs, recipe.batch_size, (half, later))
+    config = common.config
+    if name == "cifar10":
+        # The paper's training, which is that of He et al. (2016), with their augmentation.
+        config = replace(config, augmentation="flip-and-crop", precision="bfloat16")
     queries, validation = np.arange(len(common.pool)), common.validation[:HELD]
-    return replace(common, recipe=recipe, queries=queries, validation=validation)
+    return replace(common, config=config, queries=queries, validation=validation)
 
 
 def outputs(settings: Settings) -> xr.Dataset:
@@ -151,9 +139,9 @@ def _on_average(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> An
 
 def _named(trained: Trained, gathered: xr.Dataset) -> xr.Dataset:
     """The set is told from others of the same images by the network."""
-    recipe = trained.world.recipe
-    attributes: dict[str, Any] = {"set": f"{gathered.attrs['set']}, {recipe.architecture}"}
-    if recipe.config.augmentation != "none":
+    world = trained.world
+    attributes: dict[str, Any] = {"set": f"{gathered.attrs['set']}, {world.architecture}"}
+    if world.config.augmentation != "none":
         how = f"{gathered.attrs['set']}: trained with flips and crops"
         attributes["deviations"] = [*gathered.attrs["deviations"], how]
     return gathered.assign_attrs(attributes)
@@ -164,7 +152,7 @@ def _trained(settings: Settings) -> Trained:
     return train(convolutional(settings))
 
 
-GATHERERS = dict(zip(names.CONVOLUTIONAL, (outputs, posterior, structures, views), strict=True))
+GATHERERS = (outputs, posterior, structures, views)
 
 
 def control_18(

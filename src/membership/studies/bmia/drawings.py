@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from membership import plots
-from membership.studies.bmia import names, table_1
+from membership.studies.bmia import p_values, tables
 from membership.studies.bmia.experiment import LABELS
 from membership.studies.bmia.scores import LIRA, LOG_LOSS, LOG_ODDS, PLAIN
 
@@ -70,7 +70,7 @@ def _place(table: pd.DataFrame) -> dict[str, int]:
 
 def nominal(table: pd.DataFrame) -> "Figure":
     """Control 2: the share of non-members below a nominal rate, beside that rate."""
-    shown = table.assign(panel=table["panel"].str.removesuffix(names.AT_NOMINAL))
+    shown = table.assign(panel=table["panel"].str.removesuffix(p_values.AT_NOMINAL))
     promised = shown.drop_duplicates(["panel", "n_samples"])
     promised = promised.assign(series="promised", value=1.0, low=1.0, high=1.0)
     return plots.lines_with_intervals(
@@ -109,7 +109,7 @@ VARIANCES = {
 def three_liras(table: pd.DataFrame) -> "Figure":
     """Control 6: members that each LiRA finds by its number of references, BMIA's as a line."""
     rates = table[table["metric"] == FOUND]
-    bmia = rates[rates["variance"] == table_1.OURS].set_index("dataset")["value"].to_dict()
+    bmia = rates[rates["variance"] == tables.OURS].set_index("dataset")["value"].to_dict()
     shown = pd.concat([rates[rates["variance"] == variance] for variance in VARIANCES])
     shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
     return plots.dots_by_row(

@@ -14,7 +14,7 @@ from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.tidy import origin, tidy
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import scores
-from membership.studies.bmia.predictive import POSTERIORS, asked_less, scored, sizes
+from membership.studies.bmia.posteriors import POSTERIORS, asked_less, scored, sizes
 from membership.studies.bmia.scores import (
     GLOBAL,
     LESS_BMIA,
@@ -183,8 +183,9 @@ def worth(sizes: list[int], gains: FloatArray) -> dict[str, float]:
     return dict(zip(("value", "low", "high"), np.exp([first, *ends]), strict=True))
 
 
-def control_15(seen: Seen) -> pd.DataFrame:
+def control_15(many: list[Seen]) -> pd.DataFrame:
     """Rates at 1% of Attack-R and LiRA with 8 and 64 references, less BMIA's (Control 15)."""
+    (seen,) = many
     base = scored(seen, seen.posterior, "kron")
     bmia = np.array(tpr(base, FPR))
     listed = rows({"dataset": seen.label, "attack": BMIA, "n_reference": 1}, base, (FPR,))
@@ -199,6 +200,6 @@ def control_15(seen: Seen) -> pd.DataFrame:
             listed.append({**key, "metric": RATE_LESS_BMIA, **metrics.summary(rate - bmia)})
             if n > sizes[0]:
                 listed.append({**key, "metric": LESS_FEWER, **metrics.summary(rate - fewer)})
-    attrs = origin([seen])
+    attrs = origin(many)
     count = min(int((~seen.member[target]).sum()) for target in seen.targets)
     return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], RECORDS: f"{count:,}"}})

@@ -1,44 +1,48 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from membership.exhibits.declaration import Reading, exhibits_of, later
-from membership.studies.bmia import misprints, names, sentences, theory
+from membership.studies.bmia import evidence, sentences, theory
+from membership.studies.bmia.settings import Settings
 
-accuracy, convolutional, drawings, equal_budgets, mismatch = later(
-    __package__, "accuracy", "convolutional", "drawings", "equal_budgets", "mismatch"
+accuracy, convolutional, drawings, equal_budgets, p_values = later(
+    __package__, "accuracy", "convolutional", "drawings", "equal_budgets", "p_values"
 )
-p_values, predictive = later(__package__, "p_values", "predictive")
-retraining, scores, table_1, thresholds, toy = later(
-    __package__, "retraining", "scores", "table_1", "thresholds", "toy"
+posteriors, scores, tables, thresholds, toy = later(
+    __package__, "posteriors", "scores", "tables", "thresholds", "toy"
 )
+
+
+def _seen(files: Callable[[Settings], Sequence[str]]) -> Reading:
+    """Outputs and posteriors of these files, made ready once."""
+    return Reading(files, lambda source: scores.read(source, files))
+
 
 # What every attack reads, data set by data set; the same on the queries of other posteriors.
-SEEN = Reading(partial(names.files, names.MAIN), scores.read)
-ON_VARIANTS = Reading(partial(names.files, (*names.MAIN, "variants")), predictive.read_variants)
-ARCHITECTURES = Reading(names.of_architectures, mismatch.read_architectures)
-STRANGERS = Reading(names.of_strangers, mismatch.read_strangers)
-MANY = Reading(partial(names.of_last, names.MANY), thresholds.read_many)
+SEEN = _seen(partial(evidence.files, evidence.MAIN))
+ON_VARIANTS = Reading(
+    partial(evidence.files, (*evidence.MAIN, "variants")), posteriors.read_variants
+)
+ARCHITECTURES, STRANGERS = _seen(evidence.of_architectures), _seen(evidence.of_strangers)
+MANY = _seen(partial(evidence.of_last, evidence.MANY))
 VARIANTS, MEASURED, TIMES, REGRESSED = (
-    partial(names.files, (kind,)) for kind in ("variants", "measured", "times", names.QMIA)
+    partial(evidence.files, (kind,)) for kind in ("variants", "measured", "times", evidence.QMIA)
 )
 POPULATION, DRAWS, QUANTILES = (
-    partial(names.of_last, kinds)
-    for kinds in ((names.POPULATION,), names.DRAWS, (names.QUANTILES,))
+    partial(evidence.of_last, kinds)
+    for kinds in ((evidence.POPULATION,), evidence.DRAWS, (evidence.QUANTILES,))
 )
 
 exhibit = exhibits_of(__package__)
 
 EXHIBITS = (
     exhibit("fig-1", toy.figure_1, settings=True, says=sentences.of_figure_1),
-    exhibit("ctl-11", toy.control_11, names.TOY),
-    exhibit(
-        "tab-1", table_1.table_1, SEEN, VARIANTS, draw=drawings.references, judge=table_1.judged
-    ),
-    exhibit("ctl-1", table_1.control_1, SEEN, draw=drawings.posterior_added),
-    exhibit(
-        "ctl-10", table_1.control_10, TIMES, judge=table_1.judged, says=sentences.of_control_10
-    ),
+    exhibit("ctl-11", toy.control_11, evidence.TOY),
+    exhibit("tab-1", tables.table_1, SEEN, VARIANTS, draw=drawings.references, judge=tables.judged),
+    exhibit("ctl-1", tables.control_1, SEEN, draw=drawings.posterior_added),
+    exhibit("ctl-10", tables.control_10, TIMES, judge=tables.judged, says=sentences.of_control_10),
     exhibit(
         "ctl-12",
         equal_budgets.control_12,
@@ -53,42 +57,28 @@ EXHIBITS = (
         accuracy.control_16,
         SEEN,
         ARCHITECTURES,
-        names.of_sweep,
+        evidence.of_sweep,
         draw=drawings.against_accuracy,
         says=sentences.of_control_16,
     ),
     exhibit("fig-2", thresholds.figure_2, SEEN, alt=sentences.laws),
-    exhibit(
-        "ctl-2",
-        p_values.control_2,
-        SEEN,
-        MEASURED,
-        settings=True,
-        draw=drawings.nominal,
-        says=sentences.of_control_2,
-    ),
+    exhibit("ctl-2", p_values.control_2, SEEN, MEASURED, settings=True, draw=drawings.nominal),
     exhibit("ctl-3", p_values.control_3, SEEN),
     exhibit("ctl-17", p_values.control_17, SEEN, settings=True, draw=drawings.accused),
-    exhibit("ctl-4", retraining.control_4, SEEN, says=sentences.of_control_4),
-    exhibit("ctl-5", retraining.control_5, SEEN, VARIANTS, says=sentences.of_control_5),
-    exhibit("ctl-6", table_1.control_6, SEEN, draw=drawings.three_liras),
-    exhibit("ctl-7", retraining.control_7, SEEN, MEASURED),
-    exhibit("fig-3", predictive.figure_3, ON_VARIANTS, alt=sentences.by_samples),
-    exhibit("fig-5", predictive.figure_5, ON_VARIANTS, alt=sentences.curves),
-    exhibit("fig-6", predictive.figure_6, ON_VARIANTS, alt=sentences.curves),
-    exhibit("fig-7", predictive.figure_7, ON_VARIANTS, alt=sentences.curves),
-    exhibit("ctl-13", predictive.control_13, DRAWS),
-    exhibit("fig-4", mismatch.figure_4, ARCHITECTURES, says=sentences.of_figure_4),
-    exhibit(
-        "tab-2",
-        mismatch.table_2,
-        STRANGERS,
-        judge=mismatch.table_2_comparison,
-        says=sentences.of_table_2,
-    ),
-    exhibit("ctl-8", misprints.control_8),
+    exhibit("ctl-4", posteriors.control_4, SEEN, says=sentences.of_control_4),
+    exhibit("ctl-5", posteriors.control_5, SEEN, VARIANTS, says=sentences.of_control_5),
+    exhibit("ctl-6", tables.control_6, SEEN, draw=drawings.three_liras),
+    exhibit("ctl-7", posteriors.control_7, SEEN, MEASURED),
+    exhibit("fig-3", posteriors.figure_3, ON_VARIANTS, alt=sentences.by_samples),
+    exhibit("fig-5", posteriors.figure_5, ON_VARIANTS, alt=sentences.curves),
+    exhibit("fig-6", posteriors.figure_6, ON_VARIANTS, alt=sentences.curves),
+    exhibit("fig-7", posteriors.figure_7, ON_VARIANTS, alt=sentences.curves),
+    exhibit("ctl-13", posteriors.control_13, DRAWS),
+    exhibit("fig-4", tables.figure_4, ARCHITECTURES, says=sentences.of_figure_4),
+    exhibit("tab-2", tables.table_2, STRANGERS, judge=tables.table_2_comparison),
+    exhibit("ctl-8", theory.control_8),
     exhibit("ctl-9", theory.control_9, settings=True),
     exhibit("ctl-14", thresholds.control_14, MANY, QUANTILES),
-    exhibit("ctl-15", equal_budgets.control_15, MANY, says=sentences.of_control_15),
-    exhibit("ctl-18", convolutional.control_18, *names.CONVOLUTIONAL),
+    exhibit("ctl-15", equal_budgets.control_15, MANY),
+    exhibit("ctl-18", convolutional.control_18, *evidence.CONVOLUTIONAL),
 )

@@ -11,13 +11,20 @@ from membership import data, models, training
 from membership.studies import patches
 from membership.studies.bmia.settings import DIGITS, SHIFTED, Settings
 
-TABULAR = {"tiny": "mlp-32", "quick": "mlp-128-64", "paper": "mlp-1024-512-256-128"}
+USUAL = {
+    DIGITS: {"tiny": ("mlp-32", 60), "quick": ("mlp-32", 120), "paper": ("mlp-32", 120)},
+    "tabular": {
+        "tiny": ("mlp-32", 40),
+        "quick": ("mlp-128-64", 40),
+        "paper": ("mlp-1024-512-256-128", 120),
+    },
+    "images": {"tiny": ("small-cnn", 2), "quick": ("small-cnn", 30), "paper": ("resnet18", 300)},
+}
+"""Network and epochs by kind of data and profile."""
 IMAGES = {"cifar10": "resnet50", "cifar100_20k": "densenet121"}
-EPOCHS = {"tiny": 40, "quick": 40, "paper": 120}
-DIGITS_EPOCHS = {"tiny": 60, "quick": 120, "paper": 120}
-IMAGE_EPOCHS = {"tiny": 2, "quick": 30, "paper": 300}
-ON_A_CPU = {"fashion_mnist": 20, patches.PATCHES: 20, patches.PATCHES_100: 20}
-"""Epochs of an mlp-128 at paper size, on images that two cores get through."""
+"""The paper's networks for its own images."""
+ON_A_CPU = {name: ("mlp-128", 20) for name in ("fashion_mnist", *patches.SOURCES)}
+"""Network and epochs at paper size, on images that two cores get through."""
 ASKED = 10_000
 """Queries of those, and twice the records for validation: what is kept of them stays small."""
 LABELS = {
@@ -52,31 +59,6 @@ _REFERENCES = 1000
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What a model is and how it is trained: SGD with momentum 0.9 and weight decay 1e-4, its
-    learning rate 0.1 divided by 10 at 5/12 and 10/12 of the epochs (1/2 and 3/4 for images).
-    """
-
-    architecture: str
-    epochs: int
-    batch_size: int
-    milestones: tuple[int, int]
-
-    @property
-    def config(self) -> training.TrainingConfig:
-        """The optimisation as the training room takes it."""
-        return training.TrainingConfig(
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=0.1,
-            momentum=0.9,
-            weight_decay=1e-4,
-            schedule="milestones",
-            milestones=self.milestones,
-        )
-
-
-@dataclass(frozen=True)
 class World:
     """One data set split into roles, and who is trained on what.
 
@@ -97,7 +79,9 @@ class World:
         Who is trained on which record.
     member : bool array of shape (targets, queries)
         The truth for each target.
-    recipe : Recipe
+    architecture : str
+    config : TrainingConfig
+        Of all models.
     settings : Settings
     """
 
@@ -109,7 +93,8 @@ class World:
     queries: np.ndarray
     targets: np.ndarray
     references: np.ndarray
-    recipe: Recipe
+    architecture: str
+    config: training.TrainingConfig
     settings: Settings
 
     @property
@@ -125,10 +110,8 @@ class World:
     @property
     def deviations(self) -> list[str]:
         """In what this world differs from the paper's; the batch size is nowhere stated."""
-        n_members, recipe = len(self.pool) // 2, self.recipe
-        departures = [
-            f"{n_members:,} members a model, {recipe.architecture}, {recipe.epochs} epochs"
-        ]
+        n_members, epochs = len(self.pool) // 2, self.config.epochs
+        departures = [f"{n_members:,} members a model, {self.architecture}, {epochs} epochs"]
         if self.name == "purchase_like":
             departures.insert(0, "simulated data for Purchase-100")
         elif self.name == "cifar100_20k":
@@ -138,8 +121,9 @@ class World:
             if self.name == patches.PATCHES_100:
                 departures.insert(0, "20,000 of the 60,000 records")
         elif self.name == "cifar10":
-            full = len(self.dataset) == 60_000 and recipe.architecture == IMAGES["cifar10"]
-            departures = [] if full and recipe.epochs == IMAGE_EPOCHS["paper"] else departures
+            papers = 60_000, IMAGES["cifar10"], USUAL["images"]["paper"][1]
+            if (len(self.dataset), self.architecture, epochs) == papers:
+                departures = []
         else:
             departures.insert(0, "none of the paper's data sets")
         if len(self.queries) < len(self.pool):
@@ -149,13 +133,13 @@ class World:
     @property
     def setup(self) -> dict[str, Any]:
         """What verdicts compare with the paper's set-up."""
-        half, config = len(self.pool) // 2, self.recipe.config
+        half, config = len(self.pool) // 2, self.config
         member = self.member[:, self.queries]
         return {
             "published": PUBLISHED.get(self.name, ""),
             "data": self.label,
             "members": half,
-            "architecture": self.recipe.architecture,
+            "architecture": self.architecture,
             "recipe": {
                 "epochs": config.epochs,
                 "learning_rate": config.learning_rate,
@@ -185,10 +169,10 @@ class World:
             *range(seed + _REFERENCES, seed + _REFERENCES + len(masks)),
         ]
         return training.train(
-            factory(architecture or self.recipe.architecture, self.dataset),
+            factory(architecture or self.architecture, self.dataset),
             self.dataset,
             np.concatenate([self.targets, masks]),
-            self.recipe.config,
+            self.config,
             seeds,
             device=self.settings.device,
             n_jobs=self.settings.n_jobs,
@@ -198,7 +182,7 @@ class World:
 def world(name: str, settings: Settings) -> World:
     """One data set split 20 : 20 : 40 : 20; nothing is trained yet."""
     loaded = patches.load(name, settings.data_root or None)
-    recipe = recipe_of(loaded, settings)
+    architecture, config = recipe_of(loaded, settings)
     few = settings.profile == "paper" and loaded.name in ON_A_CPU
     order = np.random.default_rng([settings.seed, 20]).permutation(len(loaded))
     fifth = len(loaded) // 5
@@ -212,28 +196,36 @@ def world(name: str, settings: Settings) -> World:
         queries=some_of(settings.seed, 2 * fifth, ASKED) if few else np.arange(2 * fifth),
         targets=_halves(pool, settings.n_targets, len(loaded), 2 * settings.seed),
         references=_halves(population, settings.n_reference, len(loaded), 2 * settings.seed + 1),
-        recipe=recipe,
+        architecture=architecture,
+        config=config,
         settings=settings,
     )
 
 
-def recipe_of(dataset: data.Dataset, settings: Settings) -> Recipe:
-    """The paper's recipe for this kind of data, at the size of the profile."""
-    digits = dataset.name == "digits"
-    image = dataset.x.ndim == 4 and not digits
-    if digits:
-        architecture, epochs = "mlp-32", DIGITS_EPOCHS[settings.profile]
-    elif settings.profile == "paper" and dataset.name in ON_A_CPU:
-        architecture, epochs, image = "mlp-128", ON_A_CPU[dataset.name], True
-    elif image:
-        large = IMAGES.get(dataset.name, "resnet18")
-        architecture = large if settings.profile == "paper" else "small-cnn"
-        epochs = IMAGE_EPOCHS[settings.profile]
-    else:
-        architecture, epochs = TABULAR[settings.profile], EPOCHS[settings.profile]
+def recipe_of(dataset: data.Dataset, settings: Settings) -> tuple[str, training.TrainingConfig]:
+    """The network and the paper's training for this kind of data, at the size of the profile.
+
+    The learning rate is divided by 10 at 5/12 and 10/12 of the epochs (1/2 and 3/4 for images).
+    """
+    kind = "images" if dataset.x.ndim == 4 else "tabular"
+    kind = DIGITS if dataset.name == DIGITS else kind
+    architecture, epochs = USUAL[kind][settings.profile]
+    if settings.profile == "paper":
+        architecture = IMAGES.get(dataset.name, architecture)
+        if dataset.name in ON_A_CPU:
+            kind, (architecture, epochs) = "images", ON_A_CPU[dataset.name]
     epochs = settings.epochs or epochs
-    drops = (epochs // 2, 3 * epochs // 4) if image else (5 * epochs // 12, 10 * epochs // 12)
-    return Recipe(settings.architecture or architecture, epochs, 64 if digits else 128, drops)
+    drops = 5 * epochs // 12, 10 * epochs // 12
+    config = training.TrainingConfig(
+        epochs=epochs,
+        batch_size=64 if kind == DIGITS else 128,
+        learning_rate=0.1,
+        momentum=0.9,
+        weight_decay=1e-4,
+        schedule="milestones",
+        milestones=(epochs // 2, 3 * epochs // 4) if kind == "images" else drops,
+    )
+    return settings.architecture or architecture, config
 
 
 def factory(architecture: str, dataset: data.Dataset) -> Callable[[], Any]:

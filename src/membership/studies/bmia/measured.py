@@ -19,8 +19,7 @@ from membership.arrays import FloatArray
 from membership.attacks.bmia import bmia_sampled, runner_up
 from membership.studies.bmia.answers import about, trained_on
 from membership.studies.bmia.experiment import World, factory
-from membership.studies.bmia.names import SAMPLES, sizes_up_to
-from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.settings import SAMPLES, Settings, sizes_up_to
 from membership.studies.bmia.trained import Trained, moments
 from membership.studies.experiment import timed
 
@@ -131,15 +130,14 @@ def _once(trained: Trained, sizes: list[int]) -> dict[str, Any]:
 
 def _training(world: World) -> float:
     """Of all epochs of one reference: two epochs of a fresh model, whatever the cache holds."""
-    recipe = world.recipe
 
     def train(epochs: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             training.train(
-                factory(recipe.architecture, world.dataset),
+                factory(world.architecture, world.dataset),
                 world.dataset,
                 world.references[:1],
-                replace(recipe.config, epochs=epochs, milestones=()),
+                replace(world.config, epochs=epochs, milestones=()),
                 [0],
                 device=world.settings.device,
                 n_jobs=world.settings.n_jobs,
@@ -149,7 +147,7 @@ def _training(world: World) -> float:
 
     # The first training of a process also starts its libraries.
     train(1)
-    return timed(lambda: train(EPOCHS))[1] / EPOCHS * recipe.epochs
+    return timed(lambda: train(EPOCHS))[1] / EPOCHS * world.config.epochs
 
 
 def _fit_qmia(trained: Trained) -> Callable[[], Any]:

@@ -12,11 +12,13 @@ from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.bmia import student_log_survival
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia.names import AT_NOMINAL, PERFECT, SAMPLES
 from membership.studies.bmia.scores import Seen, measured, percent
-from membership.studies.bmia.settings import Settings
+from membership.studies.bmia.settings import SAMPLES, Settings
 
 NOMINAL = 0.01
+PERFECT = "perfect predictive"
+AT_NOMINAL = ": FPR (%) at a nominal 1%"
+"""How a panel of Control 2 goes on after its data set, or after the above."""
 SIMULATED = 200_000
 LESS_PRINTED = "less by p as printed"
 TESTS = {"published": False, "corrected": True}

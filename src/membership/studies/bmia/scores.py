@@ -15,7 +15,6 @@ from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.exhibits.source import Source
 from membership.signals import loss_of_log_odds
-from membership.studies.bmia import names
 
 Moments = tuple[FloatArray, FloatArray]
 Pairs = list[tuple[FloatArray, np.ndarray]]
@@ -222,20 +221,10 @@ def moments(posterior: xr.Dataset, model: int, variant: str) -> Moments:
     return row["mean"].values.astype(float), row["sd"].values.astype(float)
 
 
-def read(source: Source) -> list[Seen]:
-    """What every attack reads, data set by data set."""
-    gathered = [source.evidence(name) for name in names.files(names.MAIN, source.settings)]
-    return pairs_of(gathered)
-
-
-def pairs_of(gathered: Sequence[xr.Dataset]) -> list[Seen]:
-    """Outputs and posteriors, given in turns."""
+def read(source: Source, files: Callable[[Any], Sequence[str]]) -> list[Seen]:
+    """Outputs and posteriors of files that come in turns, named by a function of the settings."""
+    gathered = [source.evidence(name) for name in files(source.settings)]
     return [Seen(*two) for two in zip(gathered[::2], gathered[1::2], strict=True)]
-
-
-def further(source: Source, kind: str) -> list[xr.Dataset]:
-    """One more file of each data set, in the same order."""
-    return [source.evidence(name) for name in names.files((kind,), source.settings)]
 
 
 def keys(seen: Seen) -> list[tuple[str, int]]:
@@ -299,11 +288,16 @@ def accuracies(seen: Seen) -> dict[str, list[float]]:
     }
 
 
+def gained_of(metric: str) -> str:
+    """What the gain in a statistic is called."""
+    return f"{metric.replace('auc', 'AUC')} gained"
+
+
 def gains(pairs: Pairs, plain: Pairs) -> dict[str, FloatArray]:
     """What an attack's statistics have more than the plain difference's, target by target."""
     base = measured(plain)
     return {
-        f"{metric.replace('auc', 'AUC')} gained": np.subtract(values, base[metric])
+        gained_of(metric): np.subtract(values, base[metric])
         for metric, values in measured(pairs).items()
     }
 

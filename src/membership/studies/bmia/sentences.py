@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from membership.exhibits.sentences import span
-from membership.studies.bmia import names
 
 RATE = "TPR(%)@FPR=1%"
 _SHARE = "inference / training"
@@ -31,16 +30,6 @@ def of_control_16(table: pd.DataFrame) -> str:
     return f"{sentence} {words[0].upper()}{words[1:]} of new records."
 
 
-def of_control_15(table: pd.DataFrame) -> str:
-    """Every rate with the most references, beside BMIA's."""
-    rates = table[table["metric"] == RATE]
-    bmia = rates[rates["attack"] == "BMIA"]["value"].iloc[0]
-    most = rates["n_reference"].max()
-    several = rates[rates["n_reference"] == most].itertuples()
-    clauses = ", ".join(f"{row.value:.1f}% for {row.attack}" for row in several)
-    return f"TPR at 1% FPR: {bmia:.1f}% for BMIA; with {most} references {clauses}."
-
-
 def laws(table: pd.DataFrame) -> str:
     """Where each law of Figure 2 peaks, against the target's score."""
     texts = []
@@ -51,19 +40,6 @@ def laws(table: pd.DataFrame) -> str:
         ]
         texts.append(f"{name}: {', '.join(peaks)}, the target at {part['target'].iloc[0]:.0f}")
     return f"Densities of the hinge of one record, a panel a data set. Peaks: {'; '.join(texts)}."
-
-
-def of_control_2(table: pd.DataFrame) -> str:
-    """Both tests' rates with a perfect predictive, at the fewest and the most draws."""
-    perfect = table[table["panel"] == names.PERFECT + names.AT_NOMINAL]
-    rate = perfect.set_index(["series", "n_samples"])["value"]
-    few, many = perfect["n_samples"].min(), perfect["n_samples"].max()
-    return (
-        f"With a perfect prediction the published p-value accuses "
-        f"{rate['published, exact', few]:.0f}% at {few} draws and "
-        f"{rate['published, exact', many]:.0f}% at {many:,}; the corrected one "
-        f"{span(rate['corrected'][[few, many]], 1)}."
-    )
 
 
 def of_control_4(table: pd.DataFrame) -> str:
@@ -116,16 +92,6 @@ def matched(table: pd.DataFrame) -> tuple[int, int]:
     """For how many targets the matched reference is best, and of how many."""
     best = table.loc[table.groupby("target", sort=False)["value"].idxmax()]
     return int((best["target"] == best["reference"]).sum()), len(best)
-
-
-def of_table_2(table: pd.DataFrame) -> str:
-    """The best attack at 1% beside BMIA."""
-    part = table[table["metric"] == RATE]
-    best, rate = part.loc[part["value"].idxmax()], part.set_index("attack")["value"]
-    return (
-        f"TPR at 1% FPR: {rate['BMIA']:.1f}% for BMIA, {rate['Attack-P']:.1f}% for Attack-P; the "
-        f"highest is {best['attack']}'s, {best['value']:.1f}%."
-    )
 
 
 def of_control_10(table: pd.DataFrame) -> str:

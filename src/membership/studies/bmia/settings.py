@@ -28,6 +28,8 @@ LEAST_RECORDS = 100
 # The deepest networks halve a picture five times.
 LEAST_SIDE = 8
 SHIFTED, DIGITS = "shifted", "digits"
+SAMPLES = (10, 30, 100, 300, 1000)
+"""The numbers of draws that Figure 3 and Control 2 compare."""
 
 
 def is_for_images(architecture: str) -> bool:
@@ -105,6 +107,11 @@ class Settings(DescribedSettings):
         super().check_outline(name, outline)
         usual = "small-cnn" if outline.is_image and outline.name != DIGITS else ""
         _check_network("architecture", self.architecture or usual, outline)
+
+
+def sizes_up_to(n_samples: int) -> list[int]:
+    """The numbers of draws that are tried."""
+    return [n for n in SAMPLES if n < n_samples] + [n_samples]
 
 
 def _check_network(parameter: str, architecture: str, outline: data.Outline) -> None:

@@ -9,9 +9,7 @@ from scipy.stats import binom, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.bmia import names
 from membership.studies.bmia.scores import Seen, percent
 
 POINTS = 201
@@ -99,13 +97,7 @@ def _laws(seen: Seen) -> dict[str, tuple[FloatArray, FloatArray]]:
     }
 
 
-def read_many(source: Source) -> Seen:
-    """The last data set with its many references."""
-    files = names.of_last(names.MANY, source.settings)
-    return Seen(*(source.evidence(name) for name in files))
-
-
-def control_14(seen: Seen, quantiles: list[xr.Dataset]) -> pd.DataFrame:
+def control_14(many: list[Seen], quantiles: list[xr.Dataset]) -> pd.DataFrame:
     """How often retrained models exceed each attack's 5% threshold for a record (Control 14).
 
     The models are the references that the threshold was not made from; none was trained on the
@@ -114,6 +106,7 @@ def control_14(seen: Seen, quantiles: list[xr.Dataset]) -> pd.DataFrame:
     for a threshold that nobody exceeds, since most records' true rate is 0. The pinball loss is
     smallest in expectation at the true quantile of each record.
     """
+    (seen,) = many
     regressed = quantiles[0]["threshold"].values.astype(float)
     by_name: dict[str, list[dict[str, float]]] = {}
     for target in seen.targets:
@@ -138,7 +131,7 @@ def control_14(seen: Seen, quantiles: list[xr.Dataset]) -> pd.DataFrame:
         {"dataset": seen.label, "threshold": NOBODY, "metric": key, **_known(value)}
         for key, value in nobody.items()
     ]
-    attrs = origin([seen])
+    attrs = origin(many)
     count = min(int((~seen.member[target]).sum()) for target in seen.targets)
     more = {MODELS: str(n), RECORDS: f"{count:,}"}
     return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **more}})

@@ -3,6 +3,7 @@
 Control 11 repeats it on other records.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,12 +51,10 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     """
     rng = np.random.default_rng([settings.seed, 23])
     x, y = drawn(rng, RECORDS)
-    networks = (_fit(x, y, *answers, settings.seed) for answers in ANSWERS)
     parts = [pd.DataFrame({"series": "data", "x": x, "value": y, "low": y, "high": y})]
-    # The posterior of all weights is nearly singular: sums in the order of two threads differ from
-    # those of one in the tenth digit.
-    with threadpool_limits(limits=1, user_api="blas"):
-        bands = bands_of(*networks, x, y)
+    # One thread: fits of two end elsewhere, and the posterior of all weights is nearly singular.
+    with threadpool_limits(limits=1):
+        (bands,) = _bands(x[None], y[None], [settings.seed], STEPS)
         for name, band in bands.items():
             low, middle, high = band(GRID)
             columns = {"x": GRID, "value": middle, "low": low, "high": high}
@@ -72,10 +71,18 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     return table
 
 
-def bands_of(regression: nn.Module, quantiles: nn.Module, x: FloatArray, y: FloatArray):
-    """The band of each model, a function of the places asked, from the two networks fitted."""
-    bands = {name: _laplace(regression, x, y, part) for name, part in BAYES.items()}
-    return {"quantile regression": _quantiles(quantiles), **bands}
+def _bands(
+    x: FloatArray, y: FloatArray, seeds: list[int], steps: int
+) -> list[dict[str, Callable[[FloatArray], Any]]]:
+    """Of each row of records every model's band, a function of the places asked."""
+    fitted = [_fit(x, y, *answers, seeds, steps) for answers in ANSWERS]
+    return [
+        {
+            "quantile regression": _quantiles(quantiles),
+            **{name: _laplace(regression, *records, part) for name, part in BAYES.items()},
+        }
+        for regression, quantiles, *records in zip(*fitted, x, y, strict=True)
+    ]
 
 
 def drawn(rng: np.random.Generator, n: int, variance: float = 0.8) -> tuple[FloatArray, FloatArray]:
@@ -156,24 +163,29 @@ def _quantiles(network: nn.Module):
     return band
 
 
-def _fit(x: FloatArray, y: FloatArray, outputs: int, loss: Any, seed: int) -> nn.Module:
-    """Full-batch Adam with a falling learning rate, in float64."""
-    network = start(outputs, seed)
-    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, STEPS)
-    inputs, truth = torch.tensor(x)[:, None], torch.tensor(y)[:, None]
-    cores = torch.get_num_threads()
-    # One core: the same sums, whatever else the run may use.
-    torch.set_num_threads(1)
-    try:
-        for _ in range(STEPS):
-            optimiser.zero_grad()
-            loss(network(inputs), truth).backward()
-            optimiser.step()
-            schedule.step()
-    finally:
-        torch.set_num_threads(cores)
-    return network
+def _fit(
+    x: FloatArray, y: FloatArray, outputs: int, loss: Any, seeds: list[int], steps: int
+) -> list[nn.Module]:
+    """Full-batch Adam with a falling learning rate, in float64: a network a row of records.
+
+    One batched program; Adam acts entry by entry.
+    """
+    networks = [start(outputs, seed) for seed in seeds]
+    parameters, _ = stack(networks, torch.device("cpu"))
+    optimiser = torch.optim.Adam(parameters.values(), lr=0.01)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    inputs, truth = torch.tensor(x)[..., None], torch.tensor(y)[..., None]
+    for _ in range(steps):
+        optimiser.zero_grad()
+        # The mean over all networks, times their number: each has its own loss's gradient.
+        (len(seeds) * loss(forward(networks[0], parameters, {}, inputs), truth)).backward()
+        optimiser.step()
+        schedule.step()
+    for place, network in enumerate(networks):
+        network.load_state_dict(
+            {name: values[place].detach() for name, values in parameters.items()}
+        )
+    return networks
 
 
 def _squared_error(answer: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
@@ -221,50 +233,25 @@ def _coverage(bands: dict[str, Any], rng: np.random.Generator) -> str:
 
 def gather(settings: Settings) -> xr.Dataset:
     """Mean widths of the 90% bands in the middle and near the records, by reading and seed."""
-    n, places = SEEDS[settings.profile], list(enumerate(READINGS.values()))
-    drawn = [_records(settings.seed, at, var, seed) for at, var in places for seed in range(n)]
-    x, y = np.moveaxis(np.array(drawn), 1, 0)
-    seeds = [1000 * settings.seed + seed for seed in range(n)] * len(places)
-    networks = [
-        _fit_all(x, y, *answers, seeds, STEPS_BY_PROFILE[settings.profile]) for answers in ANSWERS
+    n, steps = SEEDS[settings.profile], STEPS_BY_PROFILE[settings.profile]
+    records = [
+        drawn(np.random.default_rng([settings.seed, 25, place, seed]), RECORDS, variance)
+        for place, variance in enumerate(READINGS.values())
+        for seed in range(n)
     ]
-    widths = [_widths(bands_of(*models)) for models in zip(*networks, x, y, strict=True)]
-    shape = (len(places), n, len(MODELS), 2)
+    x, y = np.moveaxis(np.array(records), 1, 0)
+    seeds = [1000 * settings.seed + seed for seed in range(n)] * len(READINGS)
+    widths = [_widths(bands) for bands in _bands(x, y, seeds, steps)]
+    shape = (len(READINGS), n, len(MODELS), 2)
     return evidence.dataset(
         "measured",
         {"width": (("reading", "seed", "model", "place"), np.reshape(widths, shape))},
         {"reading": list(READINGS), "model": list(MODELS), "place": ["middle", "near"]},
         set="toy regression",
         data={},
-        recipe={"records": RECORDS, "steps": STEPS_BY_PROFILE[settings.profile]},
+        recipe={"records": RECORDS, "steps": steps},
         device="cpu",
     )
-
-
-def _records(seed: int, reading: int, variance: float, own: int) -> tuple[FloatArray, FloatArray]:
-    return drawn(np.random.default_rng([seed, 25, reading, own]), RECORDS, variance)
-
-
-def _fit_all(
-    x: FloatArray, y: FloatArray, outputs: int, loss: Any, seeds: list[int], steps: int
-) -> list[nn.Module]:
-    """What `toy` fits to each row of records, in one batched program; Adam acts entry by entry."""
-    networks = [start(outputs, seed) for seed in seeds]
-    parameters, _ = stack(networks, torch.device("cpu"))
-    optimiser = torch.optim.Adam(parameters.values(), lr=0.01)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
-    inputs, truth = torch.tensor(x)[..., None], torch.tensor(y)[..., None]
-    for _ in range(steps):
-        optimiser.zero_grad()
-        # The mean over all networks, times their number: each has its own loss's gradient.
-        (len(seeds) * loss(forward(networks[0], parameters, {}, inputs), truth)).backward()
-        optimiser.step()
-        schedule.step()
-    for place, network in enumerate(networks):
-        network.load_state_dict(
-            {name: values[place].detach() for name, values in parameters.items()}
-        )
-    return networks
 
 
 def _widths(bands: dict[str, Any]) -> list[list[float]]:

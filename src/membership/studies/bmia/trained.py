@@ -11,7 +11,7 @@ from membership import attacks, curvature, signals, training
 from membership.arrays import FloatArray
 from membership.studies import hinge_laws
 from membership.studies.bmia.experiment import World, some_of
-from membership.studies.bmia.names import sizes_up_to
+from membership.studies.bmia.settings import sizes_up_to
 from membership.training import Ensemble
 
 # Logits drawn at once.

@@ -7,10 +7,8 @@ from scipy.stats import beta
 
 from membership import data, published
 from membership.errors import InputError
+from membership.studies.bayes_optimal.imagenet import Settings, training
 from membership.studies.bayes_optimal.imagenet import table as study
-from membership.studies.bayes_optimal.imagenet import training
-from membership.studies.bayes_optimal.imagenet.images import AUGMENTATIONS
-from membership.studies.bayes_optimal.imagenet.settings import Settings
 
 SMALL = {
     "models": ["resnet18"],
@@ -47,7 +45,7 @@ def test_numbers_against_a_slow_reference_and_departures_stated(settings, folder
     truth = member[queried]
     inside, others = (rng.permutation(np.flatnonzero(side))[:6] for side in (truth, ~truth))
     choosing = np.isin(np.arange(26), [*inside, *others])
-    for augmentation in AUGMENTATIONS:
+    for augmentation in training.AUGMENTATIONS:
         job = training.Job(
             study._factory("resnet18", 3, 32),
             folder,
@@ -103,7 +101,7 @@ def test_every_published_number_finds_its_row():
     rows = [
         {"model": f"{name}, aug={augmentation}", **row}
         for name in study.NAMES.values()
-        for augmentation in AUGMENTATIONS
+        for augmentation in training.AUGMENTATIONS
         for row in study.measure(np.arange(8.0), np.ones(8), np.arange(8) % 2 == 0, 0)
     ]
     table = study.pd.DataFrame(rows)

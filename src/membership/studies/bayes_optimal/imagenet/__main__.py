@@ -7,7 +7,7 @@ from pathlib import Path
 
 from membership import paths
 from membership.errors import InputError, RunError
-from membership.studies.bayes_optimal.imagenet.settings import Settings
+from membership.studies.bayes_optimal.imagenet import Settings
 
 EXHIBIT = "bayes-optimal-tab-3"
 OPTIONS = {

@@ -14,9 +14,8 @@ from membership.data.pictures import ImageFolder, list_images
 from membership.errors import InputError
 from membership.exhibits.rows import share
 from membership.exhibits.tidy import tidy
-from membership.studies.bayes_optimal.imagenet.images import AUGMENTATIONS
-from membership.studies.bayes_optimal.imagenet.settings import Settings
-from membership.studies.bayes_optimal.imagenet.training import Job, losses, train
+from membership.studies.bayes_optimal.imagenet import Settings
+from membership.studies.bayes_optimal.imagenet.training import AUGMENTATIONS, Job, losses, train
 from membership.studies.bayes_optimal.names import ACCURACY, PEAK, TRAIN, VALIDATION
 from membership.training import TrainingConfig, device_of
 

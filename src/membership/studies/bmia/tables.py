@@ -1,5 +1,6 @@
-"""Table 1 taken apart: rates of all attacks, the gain over the plain difference, LiRA's variances
-and what everything costs.
+"""Tables 1 and 2: rates of all attacks, the gain over the plain difference, and what it costs.
+
+Also LiRA's variances, and references of another architecture than the target's (Figure 4).
 """
 
 from typing import Any
@@ -9,12 +10,27 @@ import pandas as pd
 import xarray as xr
 
 from membership import metrics, published
+from membership.attacks.references import difference
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import scores
 from membership.studies.bmia.experiment import LABELS, PUBLISHED
-from membership.studies.bmia.predictive import POSTERIORS, STRUCTURES, asked_less, full_posterior
-from membership.studies.bmia.scores import Seen, rows
+from membership.studies.bmia.posteriors import (
+    POSTERIORS,
+    STRUCTURES,
+    asked_less,
+    full_posterior,
+    scored,
+)
+from membership.studies.bmia.scores import (
+    LESS_BMIA,
+    Seen,
+    less,
+    percent,
+    rate_name,
+    rows,
+    tpr,
+)
 
 ON = ["dataset", "attack", "n_reference", "metric"]
 _SETUP = (
@@ -135,3 +151,58 @@ def _of_structure(
 def _row(label: str, attack: str, n: int, metric: str, timings: np.ndarray) -> dict[str, Any]:
     key = {"dataset": label, "attack": attack, "n_reference": n, "metric": metric}
     return {**key, **metrics.summary(timings, lowest=0.0)}
+
+
+FPR = 0.01
+TABLE_2_RATES = (0.001, 0.005, 0.01, 0.05)
+TABLE_2_SIZE = 8
+
+
+def figure_4(datasets: list[Seen]) -> pd.DataFrame:
+    """BMIA for every pair of architectures, beside the plain difference (Figure 4)."""
+    models = {seen.outputs.attrs["recipe"]["architecture"]: seen for seen in datasets}
+    listed = []
+    for target, attacked in models.items():
+        for reference, seen in models.items():
+            key = {"target": target, "reference": reference, "metric": rate_name(FPR)}
+            rates = tpr(scored(attacked, seen.posterior, "kron"), FPR)
+            plain = tpr(attacked.each(_difference(attacked, seen)), FPR)
+            listed.append({**key, **percent(rates), "difference": np.mean(plain)})
+    table = pd.DataFrame(listed)
+    text = f"architectures {', '.join(models)} instead of seven networks"
+    table.attrs = origin(datasets[:1], text, note=_note(table, datasets[0].label))
+    return table
+
+
+def _note(table: pd.DataFrame, label: str) -> str:
+    gain = table["value"] - table["difference"]
+    own = table["target"] == table["reference"]
+    matched, other = table[own]["value"].mean(), table[~own]["value"].mean()
+    return (
+        f"On {label}. BMIA less the plain difference to the same reference: "
+        f"{gain.mean():+.2f} points on average, ahead in {(gain > 0).sum()} of {len(gain)} pairs. "
+        f"With a reference of the target's architecture: {matched:.2f}%, of another: {other:.2f}%."
+    )
+
+
+def _difference(attacked: Seen, seen: Seen):
+    return lambda t: difference(attacked.hinge[t], seen.hinge[seen.first(t)])
+
+
+def table_2(datasets: list[Seen]) -> pd.DataFrame:
+    """Members against non-members of another source, and less BMIA's (Table 2)."""
+    (seen,) = datasets
+    attacked, listed = scores.all_scores(seen), []
+    data, bmia = seen.attrs["setup"]["data"], attacked["BMIA", 1]
+    for (name, n), pairs in attacked.items():
+        if n in (0, 1, TABLE_2_SIZE):
+            key = {"data": data, "attack": name, "n_reference": n}
+            listed += rows(key, pairs, TABLE_2_RATES)
+            if name != "BMIA":
+                listed += less(key, pairs, bmia, LESS_BMIA, TABLE_2_RATES)
+    return tidy(listed, origin(datasets))
+
+
+def table_2_comparison(table: pd.DataFrame) -> pd.DataFrame:
+    """Each number of `table_2` beside the published one."""
+    return published.compare(table, published.reference("bmia_table2"), ON[1:])

@@ -5,7 +5,7 @@ import pytest
 
 from membership import data
 from membership.errors import InputError
-from membership.studies.bayes_optimal import features
+from membership.studies.bayes_optimal import regressions
 from membership.studies.bayes_optimal.settings import Settings
 
 
@@ -29,7 +29,7 @@ def small_source(tmp_path, monkeypatch):
 
 
 def test_digits_are_standardised_pixels_of_two_classes():
-    found = features.two_classes(Settings.from_strings({"profile": "tiny"}))
+    found = regressions.two_classes(Settings.from_strings({"profile": "tiny"}))
     assert found.x.shape == (357, 64)
     assert set(found.y) == {0, 1}
     varies = found.x.std(0) > 0
@@ -44,7 +44,7 @@ def test_without_classes_the_two_largest_are_taken(tmp_path):
     y = np.repeat([0, 1, 2], [5, 30, 20])
     np.savez(tmp_path / "mine.npz", x=rng.normal(size=(55, 4)).astype(np.float32), y=y)
     settings = Settings.from_strings({"dataset": str(tmp_path / "mine.npz")})
-    found = features.two_classes(settings)
+    found = regressions.two_classes(settings)
     assert np.bincount(found.y).tolist() == [30, 20]
 
 
@@ -57,7 +57,7 @@ def test_a_network_gives_its_last_hidden_layer(tmp_path):
         "feature_network": "small-cnn",
         "classes": "[0, 2]",
     }
-    found = features.two_classes(Settings.from_strings(values))
+    found = regressions.two_classes(Settings.from_strings(values))
     assert found.x.shape == (60, 128)
     assert "source" in found.digests
     assert any("small-cnn trained 1 epochs" in deviation for deviation in found.deviations)
@@ -67,7 +67,7 @@ def test_a_network_gives_its_last_hidden_layer(tmp_path):
 def test_a_network_that_does_not_fit_the_records_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "feature_network": "small-cnn"})
     with pytest.raises(InputError, match="use feature_network = raw"):
-        features.two_classes(settings)
+        regressions.two_classes(settings)
 
 
 def test_requirements_name_the_data_or_what_they_lack():
