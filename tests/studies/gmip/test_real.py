@@ -17,13 +17,12 @@ from membership.studies.gmip import (
     loss_attack,
     moments,
     names,
-    recipes,
     setups,
     training_promise,
     utility,
 )
 from membership.studies.gmip.audit import figure_2, glir_scores, members, ranks, released_scores
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import Recipe, Settings
 from membership.training.private import record_gradients
 
 
@@ -163,7 +162,7 @@ def test_the_trajectory_is_adam_on_the_whole_batch(settings):
 
 
 def test_the_rank_is_that_of_one_class_less(audits):
-    recipe = recipes.Recipe(**audits[0].attrs["recipe"])
+    recipe = Recipe(**audits[0].attrs["recipe"])
     assert set(ranks(audits[0]).ravel()) == {recipe.rank} == {audits[0].attrs["rank"]}
     table = moments.control_2(audits).set_index("quantity")["value"]
     assert table["mu with the rank"] < table["mu with d"]
@@ -269,7 +268,7 @@ def test_a_start_of_their_own_costs_the_loss_attack(gathered):
 
 def test_a_smaller_norm_takes_less_noise_for_the_same_level(gathered, settings):
     one = gathered["clipped-digits"]
-    recipe = recipes.Recipe(**one.attrs["recipe"])
+    recipe = Recipe(**one.attrs["recipe"])
     assert one.attrs["clip"] < recipe.clip
     assert (one["tau"].sel(norm=utility.MEDIAN) < one["tau"].sel(norm=utility.OWN)).all()
     sigma = one["tau"].sel(norm=utility.MEDIAN).values * recipe.batch_size / one.attrs["clip"]

@@ -20,7 +20,7 @@ from membership.studies.gmip import formula_tests
 from membership.studies.gmip.audit import SIZES, members, ranks
 from membership.studies.gmip.moments import MORE_STEPS
 from membership.studies.gmip.names import JOINT, LOST, ONE, SIMULATED, has_steps, on_background
-from membership.studies.gmip.recipes import RECIPES
+from membership.studies.gmip.settings import RECIPES
 from membership.studies.gmip.several_steps import MORE
 
 PAPER = ("Adult",)

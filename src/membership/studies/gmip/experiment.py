@@ -18,8 +18,7 @@ from membership import data, models, training
 from membership.arrays import FloatArray
 from membership.attacks.glir import released_distances
 from membership.curvature import gradient_moments, whitening
-from membership.studies.gmip.recipes import NAMES, RECIPES, Recipe, fitted_to, own_recipe
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import NAMES, RECIPES, Recipe, Settings, fitted_to, own_recipe
 from membership.training.private import (
     PrivateConfig,
     initial_weight,

@@ -16,8 +16,7 @@ from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.audit import SIZES, SUMMARY_RATES, Audits, glir_scores, members, ranks
 from membership.studies.gmip.names import ONE_STEP, SIMULATED, k_at
-from membership.studies.gmip.recipes import RECIPES, Recipe
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import RECIPES, Recipe, Settings
 from membership.studies.gmip.setups import computed, joined, observed, recipe_of
 
 QUANTILES = (0.01, 0.5, 0.99, 1.0)

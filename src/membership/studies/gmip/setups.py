@@ -10,8 +10,7 @@ import xarray as xr
 
 from membership import published
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.gmip.recipes import RECIPES, Recipe
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import RECIPES, Recipe, Settings
 
 KEYS = [
     *("dataset", "data", "case", "attack", "quantity", "method", "convention", "nominal"),

@@ -16,8 +16,7 @@ from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import QUERIES, Audits, area_row
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.names import ATTACKS, JOINT, ONE, RATIO, SIMULATED, SUM, on_background
-from membership.studies.gmip.recipes import LEAST_BACKGROUND
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import LEAST_BACKGROUND, Settings
 from membership.studies.gmip.setups import joined, observed, repeated
 
 STEPS = (1, 2, 5)

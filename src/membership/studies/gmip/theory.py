@@ -9,8 +9,7 @@ import pandas as pd
 from membership import metrics, privacy, published
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
-from membership.studies.gmip.recipes import RECIPES, Recipe
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import RECIPES, Recipe, Settings
 from membership.studies.gmip.setups import computed
 
 FIGURE_1 = ((13, 10), (65, 50), (650, 500))

@@ -17,8 +17,7 @@ from membership.privacy import numerical
 from membership.studies.gmip import experiment
 from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.names import MEDIAN, NORMS, OWN, lost_to_noise
-from membership.studies.gmip.recipes import Recipe
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import Recipe, Settings
 from membership.studies.gmip.setups import observed, recipe_of
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.private import initial_weight, record_gradients
