@@ -1,22 +1,20 @@
 """What estimated moments do: rank and eigenvalues, p-values, and the gap on real"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.linalg import solve_triangular
-from sklearn.decomposition import PCA
 
-from membership import data, metrics, privacy, published
+from membership import metrics, privacy, published
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import experiment, names
+from membership.studies.gmip import names
 from membership.studies.gmip.audit import (
     QUERIES,
     SIZES,
@@ -30,7 +28,6 @@ from membership.studies.gmip.audit import (
     ranks,
     released_scores,
 )
-from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.law_of_k import k_over_rank
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import joined, observed, recipe_of, repeated
@@ -42,12 +39,6 @@ NOMINAL = (0.05, 0.01, 0.001)
 BACKGROUNDS = (250, 400, 800, 1600, 4000, 16_000)
 _DATA = {"dataset": "data"}
 _STREAM = 16
-# What training saw, and what the attacker asks.
-CASES = {
-    "originals": ("clean", "clean"),
-    "shifted images": ("shifted", "clean"),
-    "shifted images, which the attacker holds": ("shifted", "shifted"),
-}
 
 
 def rank_table(audits: Audits) -> pd.DataFrame:
@@ -295,50 +286,3 @@ def _sample_root(rng: np.random.Generator, rank: int, size: int) -> FloatArray:
     root = np.tril(rng.standard_normal((rank, rank)), -1)
     np.fill_diagonal(root, np.sqrt(rng.chisquare(size - 1 - np.arange(rank))))
     return root / np.sqrt(size - 1)
-
-
-def augmentation_scores(
-    training: str, queries: str, settings: Settings, convention: str = "paper"
-) -> list[FloatArray]:
-    """Each audited model's scores, by what training saw and what is asked.
-
-    On scikit-learn's digits; a shift by up to a pixel each way stands for a random crop. The
-    features are principal components of the pixels.
-    """
-    views = _views(settings)
-    return [
-        _score(views[training], views[queries], settings, model, convention)
-        for model in range(settings.audit_models)
-    ]
-
-
-def _score(
-    trained: Task, held: Task, settings: Settings, model: int, convention: str
-) -> FloatArray:
-    s = experiment.split(trained, settings, model)
-    weight = experiment.trajectory(trained, s.members, 1, settings.seed + model)[0]
-    published = experiment.gradients(trained, weight, s.members).mean(axis=0)
-    moments = gradient_moments(experiment.gradients(held, weight, s.background))
-    queries = experiment.gradients(held, weight, s.queries)
-    return glir(published, queries, *moments, len(s.members), convention)
-
-
-def _views(settings: Settings) -> dict[str, Task]:
-    """The same records as they are and shifted, through the same feature map."""
-    digits, base = data.load("digits"), experiment.task("digits", settings)
-    rng = np.random.default_rng([settings.seed, 10])
-    order = rng.permutation(len(digits))
-    images = digits.x[order, 0].astype(np.float64)
-    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    down, right = rng.integers(3, size=(2, len(images)))
-    shifted = np.stack(
-        [image[i : i + 8, j : j + 8] for image, i, j in zip(padded, down, right, strict=True)]
-    )
-    components = PCA(base.recipe.width, whiten=True, random_state=0)
-    components.fit(images.reshape(len(images), -1))
-    return {
-        name: replace(
-            base, features=components.transform(view.reshape(len(view), -1)), y=digits.y[order]
-        )
-        for name, view in (("clean", images), ("shifted", shifted))
-    }

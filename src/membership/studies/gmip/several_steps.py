@@ -7,14 +7,14 @@ import pandas as pd
 import xarray as xr
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from membership import metrics, privacy
+from membership import evidence, metrics, privacy
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir_from_distance, glir_log_ratio, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import QUERIES, Audits, area_row
-from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.experiment import Task, audited, origin, task_of
 from membership.studies.gmip.names import ATTACKS, JOINT, ONE, RATIO, SIMULATED, SUM, on_background
 from membership.studies.gmip.settings import LEAST_BACKGROUND, Settings
 from membership.studies.gmip.setups import joined, observed, repeated
@@ -22,6 +22,21 @@ from membership.studies.gmip.setups import joined, observed, repeated
 STEPS = (1, 2, 5)
 MORE = f"{RATIO} less that of one step"
 CORRELATIONS = (0.0, 0.9, 0.99)
+
+
+def joint(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: the AUC of several steps' joint test on real gradients, by background."""
+    task = task_of(name, settings)
+    of_models = [outcomes(task, settings, model) for model in range(settings.audit_models)]
+    areas = np.array([areas for areas, _ in of_models])
+    return evidence.dataset(
+        "measured",
+        {"auc": (("model", "background", "steps", "attack"), areas)},
+        {"steps": list(STEPS), "attack": list(ATTACKS)},
+        **origin(task, settings, max(STEPS)),
+        backgrounds=of_models[0][1],
+        sizes=audited(settings),
+    )
 
 
 def outcomes(task: Task, settings: Settings, model: int) -> tuple[FloatArray, list[int]]:
@@ -146,7 +161,7 @@ def five_steps(settings: Settings) -> pd.DataFrame:
 
 
 def control_4(audits: Audits, settings: Settings) -> pd.DataFrame:
-    """Several steps on one batch, simulated and on real"""
+    """Several steps on one batch, simulated and on real gradients."""
     simulated = five_steps(settings).assign(data=SIMULATED)
     simulated["case"] = [f"correlation {correlation:g}" for correlation in simulated["correlation"]]
     return joined([simulated, rows(audits)] if audits else [simulated])
