@@ -24,8 +24,7 @@ from membership.studies.lood.experiment import (
     thumbnail,
 )
 from membership.studies.lood.reconstruction import DEEP, DEEPER, OTHER_DEPTHS, SHALLOW
-from membership.studies.lood.settings import Settings
-from membership.studies.lood.two_classes import LEAST_SIDE
+from membership.studies.lood.settings import LEAST_SIDE, Settings
 
 LEARNING_RATE = 3.0
 # Convolutional kernels cost a covariance a pixel: fewer starts, beside fewer training records.
