@@ -123,30 +123,22 @@ def _beside(
 
 
 def _cropped(settings: Settings) -> Iterator[dict[str, Any]]:
-    """Digits after one step: by the inverse, what training saw, and what the attacker holds."""
+    """Digits after one step: by the inverse, what training saw, and what the attacker holds.
+
+    A shift by up to a pixel each way stands for a random crop.
+    """
+    views = _views(settings)
     for inverse, convention in INVERSES.items():
         for training, (trained, held) in CASES.items():
-            scores = augmentation_scores(trained, held, settings, convention)
+            scores = [
+                _score(views[trained], views[held], settings, model, convention)
+                for model in range(settings.audit_models)
+            ]
             member = np.arange(len(scores[0])) < len(scores[0]) // 2
             values = np.array([_numbers(score, member) for score in scores])
             key = {"data": "digits", "training": training, "inverse": inverse, "steps": "1 step"}
             for row in _beside(values, "digits", False, pd.Series(dtype=str)):
                 yield {**key, **row}
-
-
-def augmentation_scores(
-    training: str, queries: str, settings: Settings, convention: str = "paper"
-) -> list[FloatArray]:
-    """Each audited model's scores, by what training saw and what is asked.
-
-    On scikit-learn's digits; a shift by up to a pixel each way stands for a random crop. The
-    features are principal components of the pixels.
-    """
-    views = _views(settings)
-    return [
-        _score(views[training], views[queries], settings, model, convention)
-        for model in range(settings.audit_models)
-    ]
 
 
 def _score(
@@ -161,7 +153,7 @@ def _score(
 
 
 def _views(settings: Settings) -> dict[str, Task]:
-    """The same records as they are and shifted, through the same feature map."""
+    """The same digits as they are and shifted, by the same principal components of the pixels."""
     digits, base = data.load("digits"), experiment.task("digits", settings)
     rng = np.random.default_rng([settings.seed, 10])
     order = rng.permutation(len(digits))

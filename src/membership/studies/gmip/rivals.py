@@ -29,8 +29,8 @@ from membership.studies import hinge_laws
 from membership.studies.gmip import experiment, names
 from membership.studies.gmip.experiment import Task, origin, task_of
 from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.training_promise import Watch
-from membership.training.private import initial_weight, residual, with_constant
+from membership.studies.gmip.training_promise import Watch, mean_gradient
+from membership.training.private import initial_weight, with_constant
 
 FEW_SHADOWS = 16
 BLOCKS = 20
@@ -266,8 +266,7 @@ def _model(task: Task, pool: Pool, models: Models, model: int) -> dict[str, np.n
     optimiser = torch.optim.Adam([weight], lr=r.learning_rate)
     for step in range(r.steps):
         batch = torch.from_numpy(rng.choice(rows, r.batch_size, replace=False))
-        of_batch = x[batch]
-        weight.grad = residual(weight[None], of_batch, y[batch])[:, 0].T @ of_batch / r.batch_size
+        weight.grad = mean_gradient(weight, x[batch], y[batch])
         if watch is not None:
             watch.at(step, r.steps, weight, weight.grad)
         optimiser.step()

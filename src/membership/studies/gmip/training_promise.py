@@ -151,7 +151,7 @@ class Watch:
     def see(self, weight: torch.Tensor, published: torch.Tensor) -> None:
         """Add a step's log-likelihood ratio: of the mixture of in and out, against out."""
         n, rank = self.n, self.root.shape[1]
-        mean = _mean_gradient(weight, *self.law)
+        mean = mean_gradient(weight, *self.law)
         shift = (published - mean)[:-1].flatten().numpy() @ self.root
         x, y = self.asked
         along_root = (self.root @ shift).reshape(-1, weight.shape[1])
@@ -164,7 +164,8 @@ class Watch:
         self.score += np.logaddexp(np.log1p(-self.p), np.log(self.p) + ratio)
 
 
-def _mean_gradient(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+def mean_gradient(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Over some records, (classes, width + 1)."""
     return residual(weight[None], x, y)[:, 0].T @ x / len(x)
 
 
