@@ -22,6 +22,9 @@ from membership.nngp.activations import ACTIVATIONS
 from membership.studies.lood import measures
 from membership.studies.lood.evidence import N_SETS, of_sets
 from membership.studies.lood.experiment import (
+    MATCHED,
+    NETWORK,
+    NETWORK_MATCHED,
     RELU,
     SCALINGS,
     SETTING,
@@ -113,10 +116,10 @@ def by_kl(table: pd.DataFrame) -> pd.DataFrame:
 
 
 KERNELS = {
-    "repository: both sqrt(2)": "variance 2 for both, as released",
-    "both sqrt(2), same mean variance": "variance 2, rescaled alike",
-    "GeLU 1.9822, as its networks": "GeLU at 1.9822, as its networks",
-    "GeLU 1.9822, same mean variance": "GeLU at 1.9822, rescaled alike",
+    SETTING: "variance 2 for both, as released",
+    MATCHED: "variance 2, rescaled alike",
+    NETWORK: "GeLU at 1.9822, as its networks",
+    NETWORK_MATCHED: "GeLU at 1.9822, rescaled alike",
 }
 """What the weights' scale is under either activation."""
 
@@ -126,11 +129,11 @@ def map_of_shares(table: pd.DataFrame) -> "Figure":
     from membership import plots
 
     shown = by_kl(table).astype({"depth": str})
-    rows, kernels = KERNELS, shown["kernels"]
+    kernels = shown["kernels"]
     ends = (shown[end].map("{:.0f}".format) for end in ("low", "high"))
     interval = "\n" + next(ends) + "-" + next(ends)
     shown = shown.assign(
-        kernels=kernels.map(lambda name: textwrap.fill(rows.get(name, name), 22)),
+        kernels=kernels.map(lambda name: textwrap.fill(KERNELS.get(name, name), 22)),
         text=shown["value"].map("{:.0f}".format) + interval,
         panel=shown["inputs"] + " inputs",
     )

@@ -9,7 +9,6 @@ from scipy.integrate import quad
 from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
 from membership.studies.lood.evidence import N_SETS, of_records, of_sets
-from membership.studies.lood.evidence.searches import Pictures, prepare
 from membership.studies.lood.experiment import (
     MAIN,
     MATCHED,
@@ -23,6 +22,7 @@ from membership.studies.lood.experiment import (
     SCALINGS,
     SETTING,
     SHOWN,
+    Pictures,
     Records,
     every_record,
     family_of,
@@ -31,6 +31,7 @@ from membership.studies.lood.experiment import (
     kernels,
     lines,
     load,
+    prepare,
     square,
     stacked,
     thumbnail,
