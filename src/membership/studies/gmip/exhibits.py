@@ -18,7 +18,7 @@ noise, rival_table, several_steps, training_promise, utility = later(
 
 
 def _of(*kinds: str, words: str = "words") -> Callable[[Settings], list[str]]:
-    """The evidence of these kinds of each data set of a run, or of those that `which` says."""
+    """The evidence of these kinds of each data set of a run, or of those that `words` says."""
     return lambda settings: [
         kind.format(word) for word in getattr(settings, words).values() for kind in kinds
     ]

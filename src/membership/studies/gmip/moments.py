@@ -1,4 +1,4 @@
-"""What estimated moments do: rank and eigenvalues, p-values, and the gap on real"""
+"""What estimated moments do: rank and eigenvalues, p-values, and the gap on real gradients."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
