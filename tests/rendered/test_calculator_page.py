@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 
 from membership import paths, privacy
 from membership.cli.calculator import calculate
-from membership.studies.gmip.recipes import RECIPES
+from membership.studies.gmip.settings import RECIPES
 from tests.rendered.reading import PATIENCE
 
 HEAD = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">

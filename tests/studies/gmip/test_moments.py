@@ -1,5 +1,6 @@
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from membership import privacy
@@ -16,7 +17,7 @@ def small(monkeypatch):
 
 
 def test_only_the_corrected_p_values_are_calibrated():
-    table = moments.calibration(SETTINGS)
+    table = pd.DataFrame(moments.calibration(SETTINGS))
     rates = table[table["nominal"] == 5.0].set_index("convention")["value"]
     assert rates["paper"] == pytest.approx(5.0, abs=1.0)
     assert rates["authors"] > 10
@@ -26,13 +27,13 @@ def test_only_the_corrected_p_values_are_calibrated():
 
 @pytest.mark.slow
 def test_the_joint_test_finds_what_the_sum_misses():
-    table = several_steps.five_steps(SETTINGS).set_index(["correlation", "attack"])["value"]
+    rows = pd.DataFrame(several_steps.simulated(SETTINGS))
+    table = rows.set_index(["case", "attack"])["value"]
     for correlation in several_steps.CORRELATIONS:
-        assert table[correlation, "joint test"] == pytest.approx(
-            table[correlation, "bound"], abs=2.5
-        )
+        case = f"correlation {correlation:g}"
+        assert table[case, "joint test"] == pytest.approx(table[case, "bound"], abs=2.5)
     one = 100 * privacy.gaussian_auc(privacy.mip_mu_step(20, 60, 20))
-    assert table[0.99, "sum of log p"] == pytest.approx(one, abs=2.5)
+    assert table["correlation 0.99", "sum of log p"] == pytest.approx(one, abs=2.5)
 
 
 @pytest.mark.slow
@@ -44,6 +45,6 @@ def test_shrinkage_helps_where_the_background_is_small():
 
 
 def test_records_with_large_k_are_found_first():
-    table = law_of_k.susceptible_records(SETTINGS).set_index(["fpr", "attack"])["value"]
-    low = table[0.001]
+    rows = pd.DataFrame(law_of_k.susceptible_records(SETTINGS))
+    low = rows.set_index(["quantity", "method"])["value"]["TPR (%) at FPR 0.001"]
     assert low["all records at K = d"] < low["one FPR for all (GLiR)"] < low["optimal composition"]

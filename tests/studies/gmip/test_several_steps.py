@@ -1,6 +1,7 @@
 """Several steps jointly on real gradients, and what attacks cost, at the sizes of tiny."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from membership import evidence
@@ -40,7 +41,8 @@ def test_differences_of_steps_test_what_the_steps_test():
 
 def test_several_steps_are_tested_jointly_where_records_suffice(gathered):
     one = gathered["joint-digits"]
-    table = several_steps.rows([one]).set_index(["case", "attack"])["value"]
+    rows = pd.DataFrame(several_steps.on_data([one]))
+    table = rows.set_index(["case", "attack"])["value"]
     first, every = one.attrs["backgrounds"]
     assert first <= every
     case = f"one step, {every:,} background records"

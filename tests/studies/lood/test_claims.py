@@ -13,8 +13,8 @@ from membership.exhibits.source import Committed
 from membership.published import outcomes
 from membership.published.rows import correlation
 from membership.studies.lood import (
+    activations,
     claim_numbers,
-    edge,
     influenced,
     laws,
     leakage,
@@ -50,7 +50,7 @@ FLIPS = [
     ("c02", "lood-ctl-14", moved(-0.2, metric=leakage.LEAD), CONTRADICTED),
     ("c06", "lood-ctl-10", moved(1e-5, quantity="largest slope of KL"), outcomes.UNDECIDED),
     ("c14", "lood-ctl-10", moved(50, quantity="largest KL"), CONTRADICTED),
-    ("c15", "lood-ctl-12", moved(-0.2, activation="tanh", metric=edge.SLOPE), CONTRADICTED),
+    ("c15", "lood-ctl-12", moved(-0.2, activation="tanh", metric=activations.SLOPE), CONTRADICTED),
     ("c16", "lood-ctl-13", moved(60, 0.4, **SPHERE, activation="GeLU"), SUPPORTED),
     ("c17", "lood-ctl-14", MORE, SUPPORTED),
     ("c21", "lood-ctl-14", moved(-0.5, metric=leakage.MEAN_BY_VALUE), SUPPORTED),

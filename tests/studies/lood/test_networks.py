@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 from membership import data, evidence, metrics, paths
 from membership.errors import InputError
 from membership.studies.lood import networks
-from membership.studies.lood.evidence import influence
+from membership.studies.lood.evidence import networks as gathering
 from membership.studies.lood.evidence.networks import ASKED, accuracy
 from membership.studies.lood.experiment import Records, lines, load
 from membership.studies.lood.networks import Span, sharpness, span
@@ -109,7 +109,7 @@ def test_influence_equals_its_definition(retrained):
 
     jacobians = torch.autograd.functional.jacobian(outputs, parameters)
     jacobian = torch.cat([j.flatten(2) for j in jacobians], dim=2).double().numpy()
-    kernel = influence.tangent_kernel(module, x)
+    kernel = gathering.tangent_kernel(module, x)
     odds = jacobian[:, 1] - jacobian[:, 0]
     np.testing.assert_allclose(kernel, odds @ odds.T, atol=1e-3)
     with torch.no_grad():
@@ -117,18 +117,18 @@ def test_influence_equals_its_definition(retrained):
     curvature = p[:, :, None] * np.eye(2) - p[:, :, None] * p[:, None]
     hessian = np.einsum("ncp,ncd,ndq->pq", jacobian, curvature, jacobian, optimize=True) / len(x)
     gradient = np.einsum("ncp,nc->np", jacobian, p - np.eye(2)[y])[retrained.left_out]
-    solved = np.linalg.solve(hessian + influence.DAMPING * np.eye(len(hessian)), gradient.T)
-    exact, stopped = influence._of_model(retrained, module)
+    solved = np.linalg.solve(hessian + gathering.DAMPING * np.eye(len(hessian)), gradient.T)
+    exact, stopped = gathering._of_model(retrained, module)
     np.testing.assert_allclose(exact, np.einsum("rp,pr->r", gradient, solved), rtol=1e-3)
     v = gradient.T
-    for _ in range(influence.RELEASED_STEPS):
-        v = gradient.T + (1 - influence.DAMPING) * v - hessian @ v / influence.RELEASED_SCALE
-    expected = np.einsum("rp,pr->r", gradient, v) / influence.RELEASED_SCALE
+    for _ in range(gathering.RELEASED_STEPS):
+        v = gradient.T + (1 - gathering.DAMPING) * v - hessian @ v / gathering.RELEASED_SCALE
+    expected = np.einsum("rp,pr->r", gradient, v) / gathering.RELEASED_SCALE
     np.testing.assert_allclose(stopped, expected, rtol=1e-3)
 
 
 def test_tracin_adds_learning_rate_times_squared_gradients(retrained, settings):
-    found = influence.estimates(retrained, settings)
+    found = gathering.influence(retrained, settings)
     assert set(found) == {"influence function", "LiSSA as released", "TracIn"}
     for values in found.values():
         assert values.shape == (settings.n_retrained,)
@@ -281,7 +281,7 @@ def test_it_is_a_quarter_of_the_mean_squared_gradient_at_the_start(activation, n
     shaped = SimpleNamespace(shape=(n_features,), dataset=SimpleNamespace(n_classes=2))
     torch.manual_seed(0)
     starts = [networks.factory(shaped, settings, activation)() for _ in range(60)]
-    found = np.mean([influence.tangent_kernel(start, x)[0, 0] for start in starts]) / 4
+    found = np.mean([gathering.tangent_kernel(start, x)[0, 0] for start in starts]) / 4
     expected = sharpness(float((x**2).sum()), n_features, depth, width, activation, sigma)
     assert found == pytest.approx(expected, rel=0.1)
 

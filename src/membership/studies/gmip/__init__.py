@@ -1,12 +1,12 @@
 """Leemann et al. (2023), Gaussian membership inference privacy, file by file.
 
-`recipes` and `settings` say what is run, `setups` how it differs from the paper (Tables 1 to 4),
-`experiment` trains, `evidence` lists what is gathered. Then by question: `theory` (Figure 1, Table
-5: what the formulas give), `audit` (Figures 2, 4 and 5: does the attack reach the level),
-`moments` (rank, p-values, the gap on real gradients), `several_steps`, `law_of_k` (single records),
-`utility` (Figure 3: what privacy costs), `noised` (the best attack under noise),
-`training_promise` (all steps attacked), `loss_attack` (Figure 6, and time), `rivals`,
-`all_epochs` and `rival_table` (gradient and loss on the same models), `spectral` (noise by the
-spectrum), `forensics` (the authors' pictures). `claims` and `formula_tests` decide the claims,
-`sentences` and ``exhibits.toml`` say each exhibit in a line.
+`settings` says what is run, `setups` how it differs from the paper (Tables 1 to 4), `experiment`
+trains and audits, `evidence` names what is gathered. Then by question, evidence before tables:
+`theory` (Figure 1, Table 5: what the formulas give), `audit` (Figures 2, 4 and 5: does the attack
+reach the level), `moments` (rank, p-values, the gap on real gradients), `several_steps`, `law_of_k`
+(single records), `utility` (Figure 3: what privacy costs), `noise` (the best attack under noise,
+noise by the spectrum), `training_promise` (all steps attacked), `loss_attack` (Figure 6, and time),
+`rivals` and `rival_table` (gradient and loss on the same models), `forensics` (the authors'
+pictures). `claims` and `formula_tests` decide the claims, `sentences` and ``exhibits.toml`` say
+each exhibit in a line.
 """

@@ -20,7 +20,7 @@ from membership.studies.gmip import formula_tests
 from membership.studies.gmip.audit import SIZES, members, ranks
 from membership.studies.gmip.moments import MORE_STEPS
 from membership.studies.gmip.names import JOINT, LOST, ONE, SIMULATED, has_steps, on_background
-from membership.studies.gmip.recipes import RECIPES
+from membership.studies.gmip.settings import RECIPES
 from membership.studies.gmip.several_steps import MORE
 
 PAPER = ("Adult",)
@@ -80,7 +80,7 @@ def optimal(source: Source) -> Outcome:
     normal = stats.chi2.ppf((np.arange(200) + 0.5) / 200, d)
     outcomes = {"simulation": chance(_composition_gain(normal, d, n, "K of normal gradients"), 0.0)}
     table = source.table("gmip-ctl-2")
-    for name, audit in _audits(source).items():
+    for name, audit in _by_data(source, "steps").items():
         k = audit["susceptibility"].values[:, 0, ~members(audit)].ravel()
         rank = int(ranks(audit)[0, 0])
         gain = _composition_gain(k, rank, audit.attrs["batch_size"], f"K measured, {name}")
@@ -97,13 +97,11 @@ def more_accurate(source: Source) -> Outcome:
     table = source.table("gmip-fig-3")
     if table["mu"].nunique() < 20:
         return untested("it takes 20 privacy levels")
-    accuracy = {
-        evidence.attrs["set"]: evidence["accuracy"].sel(noise="independent")
-        for evidence in _trained(source)
-    }
+    trained = _by_data(source, "measured")
 
     def test(name: str, count: int) -> Outcome:
-        gains = accuracy[name].sel(notion="mip") - accuracy[name].sel(notion="gdp")
+        accuracy = trained[name]["accuracy"].sel(noise="independent")
+        gains = accuracy.sel(notion="mip") - accuracy.sel(notion="gdp")
         gains_by_level = [Contrast.of_units(gain, name) for gain in gains.values]
         # For 20 levels at once: where the tenth smallest gain is above 0, more than ten are.
         ends = np.array([gain.interval(1 - 0.05 / len(gains_by_level)) for gain in gains_by_level])
@@ -115,17 +113,11 @@ def more_accurate(source: Source) -> Outcome:
     return over_data(table, test, always=True)
 
 
-def _audits(source: Source) -> dict[str, Any]:
-    """The evidence of single steps that a run has, by data set."""
-    names = [f"steps-{word}" for word in source.settings.words.values()]
-    audits = [source.evidence(name) for name in names if source.has(name)]
-    return {audit.attrs["set"]: audit for audit in audits}
-
-
-def _trained(source: Source) -> list[Any]:
-    """The evidence of Figure 3 that a run has."""
-    names = [f"measured-{word}" for word in source.settings.words.values()]
-    return [source.evidence(name) for name in names if source.has(name)]
+def _by_data(source: Source, kind: str) -> dict[str, Any]:
+    """The evidence of a kind that a run has, by data set."""
+    names = [f"{kind}-{word}" for word in source.settings.words.values()]
+    found = [source.evidence(name) for name in names if source.has(name)]
+    return {evidence.attrs["set"]: evidence for evidence in found}
 
 
 def _composition_gain(k: np.ndarray, d: int, n: int, what: str) -> Contrast:
@@ -165,7 +157,6 @@ def _simulated_steps(table: Any) -> Outcome:
 def noise_amplifies(source: Source) -> Outcome:
     """c16: the AUC that the best attack loses to the noise that halves Equation 9's level."""
     table = rows_at(source.table("gmip-ctl-18"), quantity=LOST)
-    table.attrs = source.table("gmip-ctl-18").attrs
 
     def test(name: str, _: int) -> Outcome:
         lost = number(table, data=name).scaled(0.01, f"AUC lost to noise, {name}")
@@ -201,7 +192,6 @@ def rank(source: Source) -> Outcome:
 def joint_on_real(source: Source) -> Outcome:
     """The joint likelihood ratio of two and five steps less one step's, the larger background."""
     table = rows_at(source.table("gmip-ctl-4"), attack=MORE)
-    table.attrs = source.table("gmip-ctl-4").attrs
 
     def test(name: str, _: int) -> Outcome:
         parts = []

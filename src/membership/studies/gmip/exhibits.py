@@ -12,13 +12,13 @@ from membership.studies.gmip.settings import Settings
 audit, drawings, forensics, law_of_k, loss_attack, moments = later(
     __package__, "audit", "drawings", "forensics", "law_of_k", "loss_attack", "moments"
 )
-noised, rival_table, several_steps, spectral, training_promise, utility = later(
-    __package__, "noised", "rival_table", "several_steps", "spectral", "training_promise", "utility"
+noise, rival_table, several_steps, training_promise, utility = later(
+    __package__, "noise", "rival_table", "several_steps", "training_promise", "utility"
 )
 
 
 def _of(*kinds: str, words: str = "words") -> Callable[[Settings], list[str]]:
-    """The evidence of these kinds of each data set of a run, or of those that `which` says."""
+    """The evidence of these kinds of each data set of a run, or of those that `words` says."""
     return lambda settings: [
         kind.format(word) for word in getattr(settings, words).values() for kind in kinds
     ]
@@ -88,7 +88,7 @@ EXHIBITS = (
         draw=drawings.promise,
         alt=sentences.of_the_promise,
     ),
-    exhibit("ctl-18", noised.table, NOISED, settings=True, says=sentences.of_control_18),
+    exhibit("ctl-18", noise.under_noise, NOISED, settings=True, says=sentences.of_control_18),
     exhibit("ctl-19", loss_attack.times, TIMES, says=sentences.of_control_19),
     exhibit(
         "ctl-20",
@@ -99,7 +99,7 @@ EXHIBITS = (
         alt=sentences.of_the_rivals,
         says=sentences.of_control_20,
     ),
-    exhibit("ctl-21", spectral.table, SPECTRAL, draw=drawings.noise_by_bound),
+    exhibit("ctl-21", noise.by_spectrum, SPECTRAL, draw=drawings.noise_by_bound),
     exhibit(
         "ctl-22", forensics.table, STEPS, RELEASED, settings=True, says=sentences.of_control_22
     ),

@@ -6,20 +6,20 @@ other records of the same kind to estimate the gradients' moments on.
 """
 
 import math
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import torch
+import xarray as xr
 from sklearn.decomposition import PCA
 
-from membership import data, models, training
+from membership import data, evidence, models, training
 from membership.arrays import FloatArray
 from membership.attacks.glir import released_distances
 from membership.curvature import gradient_moments, whitening
-from membership.studies.gmip.recipes import NAMES, RECIPES, Recipe, fitted_to, own_recipe
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import NAMES, RECIPES, Recipe, Settings, fitted_to, own_recipe
 from membership.training.private import (
     PrivateConfig,
     initial_weight,
@@ -108,6 +108,29 @@ def task(name: str, settings: Settings) -> Task:
         digests={loaded.name: loaded.digest, **digests},
         deviations=(*deviations, *cuts),
     )
+
+
+# A data set with its features is made once for the files of it.
+task_of = lru_cache(maxsize=4)(task)
+
+
+def origin(task: Task, settings: Settings, steps: int = 0, device: str = "cpu") -> dict[str, Any]:
+    """What every file says of its data set and network; audits take all members at every step."""
+    audited = {"batch_size": task.batch, "n_records": task.batch, "epochs": steps}
+    return {
+        "set": task.name,
+        "data": task.digests,
+        "recipe": asdict(task.recipe) | (audited if steps else {}),
+        "published": task.published,
+        "deviations": list(task.deviations),
+        "device": device,
+        "seed": settings.seed,
+    }
+
+
+def audited(settings: Settings) -> dict[str, str]:
+    """How many models are audited, as a file of them says it."""
+    return {"Audited models": f"{settings.audit_models} (paper: 5)"}
 
 
 def _random_features(loaded: data.Dataset, rng: np.random.Generator):
@@ -221,6 +244,32 @@ def two_numbers(whitened: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """D^2 and K of each record; the first n are members, whose mean is what a step publishes."""
     distance = np.square(whitened - whitened[:n].mean(axis=0)).sum(axis=1)
     return distance, np.square(whitened).sum(axis=1)
+
+
+def steps(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: GLiR's numbers at every step of some models, each with its own records."""
+    task = task_of(name, settings)
+    splits = [split(task, settings, model) for model in range(settings.audit_models)]
+    of_models = [steps_of(task, s, settings, model) for model, s in enumerate(splits)]
+    n, n_background = task.batch, len(splits[0].background)
+    return evidence.dataset(
+        "steps",
+        {
+            **{key: np.stack([of_model[key] for of_model in of_models]) for key in of_models[0]},
+            "row": np.stack([s.queries for s in splits]),
+            "member": np.tile(np.arange(2 * n) < n, (len(splits), 1)),
+        },
+        **origin(task, settings, settings.audit_steps),
+        batch_size=n,
+        n_background=n_background,
+        rank=max(int((of_model["eigenvalue"] > 0).sum(axis=1).max()) for of_model in of_models),
+        sizes=audited(settings)
+        | {
+            "Members of each": f"{n:,}",
+            "Background records": f"{n_background:,} (paper: 10,000)",
+            "Steps": f"{settings.audit_steps} (paper: 5)",
+        },
+    )
 
 
 def steps_of(task: Task, s: Split, settings: Settings, model: int) -> dict[str, np.ndarray]:

@@ -1,13 +1,15 @@
 """What made the authors' stored pictures of five steps: the inverse, and cropped images."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from sklearn.decomposition import PCA
 
-from membership import metrics, published
+from membership import data, evidence, metrics, published
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir
 from membership.curvature import gradient_moments
@@ -15,8 +17,7 @@ from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import glir_scores, members, released_scores
-from membership.studies.gmip.experiment import Task
-from membership.studies.gmip.moments import CASES, augmentation_scores
+from membership.studies.gmip.experiment import Task, audited, origin, task_of
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
 
@@ -25,7 +26,25 @@ RATE = 0.1
 QUANTITIES = ("AUC (%)", tpr_label(0.1))
 PICTURE = "the authors' picture"
 LESS = "found less the picture"
+# What training saw, and what the attacker asks.
+CASES = {
+    "originals": ("clean", "clean"),
+    "shifted images": ("shifted", "clean"),
+    "shifted images, which the attacker holds": ("shifted", "shifted"),
+}
 _PRINTED = {"AUC (%)": "AUC", tpr_label(0.1): "TPR at 10% FPR"}
+
+
+def released(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: what the released code's inverse finds after all steps."""
+    task = task_of(name, settings)
+    return evidence.dataset(
+        "measured",
+        {"found": (("model", "quantity"), released_steps(task, settings))},
+        {"quantity": list(QUANTITIES)},
+        **origin(task, settings, settings.audit_steps),
+        sizes=audited(settings),
+    )
 
 
 def released_steps(task: Task, settings: Settings) -> FloatArray:
@@ -52,7 +71,7 @@ def _numbers(score: FloatArray, member: BoolArray) -> list[float]:
 
 
 def table(
-    audits: Sequence[xr.Dataset], released: Sequence[xr.Dataset], settings: Settings
+    audits: Sequence[xr.Dataset], by_release: Sequence[xr.Dataset], settings: Settings
 ) -> pd.DataFrame:
     """AUC and rate by inverse and by what training saw, beside those read off the pictures."""
     printed = published.table("gmip_text").set_index("quantity")["value"]
@@ -68,9 +87,9 @@ def table(
             cell: np.array([_numbers(score, member) for score in of_models])
             for cell, of_models in cells.items()
         }
-        for by_release in released:
-            if by_release.attrs["set"] == name:
-                numbers["released", text] = by_release["found"].values
+        for found in by_release:
+            if found.attrs["set"] == name:
+                numbers["released", text] = found["found"].values
         key = {"data": name, "training": "originals"}
         for (inverse, steps), values in numbers.items():
             cell = {**key, "inverse": inverse, "steps": steps}
@@ -104,12 +123,51 @@ def _beside(
 
 
 def _cropped(settings: Settings) -> Iterator[dict[str, Any]]:
-    """Digits after one step: by the inverse, what training saw, and what the attacker holds."""
+    """Digits after one step: by the inverse, what training saw, and what the attacker holds.
+
+    A shift by up to a pixel each way stands for a random crop.
+    """
+    views = _views(settings)
     for inverse, convention in INVERSES.items():
         for training, (trained, held) in CASES.items():
-            scores = augmentation_scores(trained, held, settings, convention)
+            scores = [
+                _score(views[trained], views[held], settings, model, convention)
+                for model in range(settings.audit_models)
+            ]
             member = np.arange(len(scores[0])) < len(scores[0]) // 2
             values = np.array([_numbers(score, member) for score in scores])
             key = {"data": "digits", "training": training, "inverse": inverse, "steps": "1 step"}
             for row in _beside(values, "digits", False, pd.Series(dtype=str)):
                 yield {**key, **row}
+
+
+def _score(
+    trained: Task, held: Task, settings: Settings, model: int, convention: str
+) -> FloatArray:
+    s = experiment.split(trained, settings, model)
+    weight = experiment.trajectory(trained, s.members, 1, settings.seed + model)[0]
+    published = experiment.gradients(trained, weight, s.members).mean(axis=0)
+    moments = gradient_moments(experiment.gradients(held, weight, s.background))
+    queries = experiment.gradients(held, weight, s.queries)
+    return glir(published, queries, *moments, len(s.members), convention)
+
+
+def _views(settings: Settings) -> dict[str, Task]:
+    """The same digits as they are and shifted, by the same principal components of the pixels."""
+    digits, base = data.load("digits"), experiment.task("digits", settings)
+    rng = np.random.default_rng([settings.seed, 10])
+    order = rng.permutation(len(digits))
+    images = digits.x[order, 0].astype(np.float64)
+    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
+    down, right = rng.integers(3, size=(2, len(images)))
+    shifted = np.stack(
+        [image[i : i + 8, j : j + 8] for image, i, j in zip(padded, down, right, strict=True)]
+    )
+    components = PCA(base.recipe.width, whiten=True, random_state=0)
+    components.fit(images.reshape(len(images), -1))
+    return {
+        name: replace(
+            base, features=components.transform(view.reshape(len(view), -1)), y=digits.y[order]
+        )
+        for name, view in (("clean", images), ("shifted", shifted))
+    }

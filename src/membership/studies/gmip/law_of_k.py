@@ -16,9 +16,8 @@ from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.audit import SIZES, SUMMARY_RATES, Audits, glir_scores, members, ranks
 from membership.studies.gmip.names import ONE_STEP, SIMULATED, k_at
-from membership.studies.gmip.recipes import RECIPES, Recipe
-from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.setups import computed, joined, observed, recipe_of
+from membership.studies.gmip.settings import RECIPES, Recipe, Settings
+from membership.studies.gmip.setups import observed, recipe_of
 
 QUANTILES = (0.01, 0.5, 0.99, 1.0)
 RECORDS = {"1% quantile": 0.01, "median": 0.5, "99% quantile": 0.99, "largest K": 1.0}
@@ -32,7 +31,6 @@ _NOTE = (
     "K is scaled to its mean, the rank. One step with the audit's batch; all steps with the "
     "batches of Table 4, at the K of the first step."
 )
-_DATA = {"dataset": "data"}
 
 
 def k_over_rank(audit: xr.Dataset) -> FloatArray:
@@ -45,17 +43,24 @@ def k_over_rank(audit: xr.Dataset) -> FloatArray:
     return k / k.mean(axis=1, keepdims=True)
 
 
-def quantiles(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """K of real gradients over their rank, against the chi-squared law (part of Control 6)."""
-    rows = []
+def control_6(audits: Audits, settings: Settings) -> pd.DataFrame:
+    """K of real gradients, and what records with a large K lose."""
+    return tidy([*quantiles(audits), *susceptible_records(settings)], observed(audits))
+
+
+def quantiles(audits: Audits) -> list[dict[str, Any]]:
+    """K of real gradients over their rank, then by the chi-squared law, which has no largest K."""
+    measured, by_law = [], []
     for audit in audits:
         rank, k = int(ranks(audit)[0, 0]), k_over_rank(audit)
         for q in QUANTILES:
-            law = stats.chi2.ppf(q, rank) / rank if q < 1 else np.nan
-            key = {"dataset": audit.attrs["set"], "quantile": q, "metric": "K / rank"}
+            key = {"data": audit.attrs["set"], "quantity": k_at(q)}
             shares = metrics.summary(np.quantile(k, q, axis=1), lowest=0.0)
-            rows.append({**key, **shares, "chi2": law})
-    return tidy(rows, observed(audits))
+            measured.append({**key, "method": "measured", **shares})
+            if q < 1:
+                law = metrics.exactly(stats.chi2.ppf(q, rank) / rank)
+                by_law.append({**key, "method": "chi-squared law", **law})
+    return measured + by_law
 
 
 def levels(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -186,8 +191,8 @@ def _numbers(audit: xr.Dataset, score: FloatArray, in_group: BoolArray) -> Float
     return 100 * np.array(numbers)
 
 
-def susceptible_records(settings: Settings) -> pd.DataFrame:
-    """What records with a large K lose, and the attack that targets them (part of Control 6)."""
+def susceptible_records(settings: Settings) -> list[dict[str, Any]]:
+    """What records with a large K lose, and the attack that targets them."""
     d, n = SIZES["CIFAR-10"]
     spread = np.sqrt(np.log(2.0))
     rng = np.random.default_rng([settings.seed, 8])
@@ -195,25 +200,11 @@ def susceptible_records(settings: Settings) -> pd.DataFrame:
     levels = np.array([privacy.mip_mu_step(d, n, value) for value in k])
     rows = []
     for fpr in SUMMARY_RATES:
+        key = {"data": f"{SIMULATED}, lognormal K", "quantity": f"TPR (%) at FPR {fpr:g}"}
         for attack, tpr in (
             ("all records at K = d", privacy.gaussian_tpr(fpr, privacy.mip_mu_step(d, n, d))),
             ("one FPR for all (GLiR)", 1 - privacy.constant_rate_tradeoff(fpr, levels)),
             ("optimal composition", 1 - privacy.gaussian_mixture_tradeoff(fpr, levels)),
         ):
-            key = {"attack": attack, "fpr": fpr, "metric": "TPR(%)"}
-            rows.append({**key, **metrics.exactly(100 * float(tpr))})
-    return tidy(rows, computed())
-
-
-def control_6(audits: Audits, settings: Settings) -> pd.DataFrame:
-    """K of real gradients, and what records with a large K lose."""
-    real = quantiles(audits).drop(columns="metric").rename(columns=_DATA)
-    real["quantity"] = [k_at(q) for q in real["quantile"]]
-    law = real.dropna(subset="chi2").assign(method="chi-squared law")
-    law["value"] = law["low"] = law["high"] = law["chi2"]
-    law = law.assign(standard_error=0.0, degrees_of_freedom=float("inf"), n_repeats=0)
-    measured = pd.concat([real.assign(method="measured"), law])
-    lost = susceptible_records(settings).rename(columns={"attack": "method"})
-    lost["quantity"] = [f"TPR (%) at FPR {fpr:g}" for fpr in lost["fpr"]]
-    measured.attrs = real.attrs
-    return joined([measured, lost.assign(data=f"{SIMULATED}, lognormal K")])
+            rows.append({**key, "method": attack, **metrics.exactly(100 * float(tpr))})
+    return rows

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from scipy.stats import norm
 
-from membership import data, metrics
+from membership import data, evidence, metrics
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance
 from membership.curvature import gradient_moments, whitening
@@ -19,19 +19,77 @@ from membership.metrics.rate_names import tpr_label
 from membership.studies.experiment import timed
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import areas, glir_scores, measured_curve, members
-from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.experiment import Task, origin, task_of
 from membership.studies.gmip.names import ALL, FEW, SECONDS
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed
 
 RATES = (0.01, 0.1)
+STARTS = ("shared", "own")
 ATTACKS = ("GLiR", "loss (LiRA)", "loss (LiRA), {:,} shadow models")
 FOR_AS_LONG = 40
 """How many times the shadow models of Figure 6 take about as long as GLiR."""
 RATIO, MORE = "GLiR over the loss attack", "AUC, GLiR less the loss attack for as long (points)"
 
 
-def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.DataFrame:
+def outputs(name: str, settings: Settings, length: str, start: str = "shared") -> xr.Dataset:
+    """Evidence: log-odds under targets and shadow models, of random halves of the same records."""
+    task = task_of(name, settings)
+    pool = experiment.split(task, settings, 0).queries
+    targets, models = settings.audit_models, settings.audit_models + settings.n_reference
+    mask = data.random_halves(models, len(pool), settings.seed)
+    steps = settings.audit_steps if length == "few" else task.steps
+    return evidence.dataset(
+        "outputs",
+        {
+            "log_odds": experiment.log_odds(task, pool, mask, steps, settings.seed, start),
+            "member": mask,
+        },
+        {"record": pool},
+        **origin(task, settings, steps),
+        targets=list(range(targets)),
+        references=list(range(targets, models)),
+        steps=steps,
+        sizes={"Shadow models": str(settings.n_reference), "Target models": str(targets)},
+    )
+
+
+def starts(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: the attack's outcomes after the few steps, by whether models share their start."""
+    of_starts = [outcomes(outputs(name, settings, "few", start)) for start in STARTS]
+    dims = {"auc": ("start", "target"), "tpr": ("start", "target", "rate")}
+    return evidence.dataset(
+        "measured",
+        {key: (dim, np.stack([of[key] for of in of_starts])) for key, dim in dims.items()},
+        {"start": list(STARTS)},
+        **origin(task_of(name, settings), settings, settings.audit_steps),
+        steps=settings.audit_steps,
+        sizes={"Shadow models": str(settings.n_reference), "Targets": str(settings.audit_models)},
+    )
+
+
+@evidence.version(2)
+def timed_attacks(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: processor time and AUC of GLiR and of the loss attack after the few steps."""
+    task, models = task_of(name, settings), range(settings.audit_models)
+    of_models = [timed_outcomes(task, settings, model) for model in models]
+    n_shadows = FOR_AS_LONG * settings.n_reference
+    return evidence.dataset(
+        "measured",
+        {
+            key: (("attack", "model"), np.stack([of_model[key] for of_model in of_models], axis=1))
+            for key in ("seconds", "auc")
+        },
+        {"attack": [attack.format(n_shadows) for attack in ATTACKS]},
+        **origin(task, settings, settings.audit_steps),
+        sizes={
+            "Shadow models": f"{settings.n_reference} and {n_shadows:,}",
+            "Audited models": str(settings.audit_models),
+        },
+    )
+
+
+def figure_6(audits: Sequence[xr.Dataset], answers: Sequence[xr.Dataset]) -> pd.DataFrame:
     """GLiR and the loss-based attack after a few steps, and the latter after many (Figure 6).
 
     Carlini et al.'s attack fits a normal law to each record's log-odds under shadow models with
@@ -47,43 +105,43 @@ def figure_6(audits: Sequence[xr.Dataset], outputs: Sequence[xr.Dataset]) -> pd.
         attacks = [("GLiR", n_few, list(of_steps.sum(axis=1)), members(audit))]
         attacks += [
             ("loss (LiRA)", trained.attrs["steps"], *loss_scores(trained))
-            for trained in outputs
+            for trained in answers
             if trained.attrs["set"] == name
         ]
         for series, steps, scores, member in attacks:
             key = {"panel": f"{name}: {steps} steps", "dataset": name}
             key |= {"steps": FEW if steps == n_few else ALL, "series": series}
             parts.append(measured_curve(key, scores, member))
-    return tidy(parts, observed([*audits, *outputs]))
+    return tidy(parts, observed([*audits, *answers]))
 
 
-def outcomes(outputs: xr.Dataset) -> dict[str, FloatArray]:
+def outcomes(answers: xr.Dataset) -> dict[str, FloatArray]:
     """AUC of each target and its TPR at `RATES`, in percent."""
-    scores, member = loss_scores(outputs)
+    scores, member = loss_scores(answers)
     tpr = [[metrics.tpr_at_fpr(score, member, rate) for rate in RATES] for score in scores]
     return {"auc": 100 * areas(scores, member), "tpr": 100 * np.array(tpr)}
 
 
-def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
+def by_start(found: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The loss attack after the few steps, with and without shared initial weights."""
     rows = []
-    for evidence in starts:
+    for one in found:
         for i, quantity in enumerate(("AUC (%)", *map(tpr_label, RATES))):
-            about = {"data": evidence.attrs["set"], "steps": evidence.attrs["steps"]}
+            about = {"data": one.attrs["set"], "steps": one.attrs["steps"]}
             key = about | {"quantity": quantity}
-            outcome = evidence["auc"] if i == 0 else evidence["tpr"].isel(rate=i - 1)
-            pair = {start: outcome.sel(start=start).values for start in ("shared", "own")}
+            outcome = one["auc"] if i == 0 else one["tpr"].isel(rate=i - 1)
+            pair = {start: outcome.sel(start=start).values for start in STARTS}
             rows += of_each(key, "start", pair, lowest=0.0, highest=100.0)
             rows += of_each(key, "start", {"shared less own": pair["shared"] - pair["own"]})
-    return tidy(rows, observed(starts, note="Differences are paired by target."))
+    return tidy(rows, observed(found, note="Differences are paired by target."))
 
 
-def loss_scores(outputs: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:
+def loss_scores(answers: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:
     """LiRA's scores of each target model, members first."""
-    odds, mask = outputs["log_odds"].values.astype(np.float64), outputs["member"].values
-    shadow = outputs.attrs["references"]
+    odds, mask = answers["log_odds"].values.astype(np.float64), answers["member"].values
+    shadow = answers.attrs["references"]
     scores = []
-    for target in outputs.attrs["targets"]:
+    for target in answers.attrs["targets"]:
         score, member = likelihood_ratio(odds[target], odds[shadow], mask[shadow]), mask[target]
         scores.append(np.concatenate([score[member], score[~member]]))
     return scores, np.arange(odds.shape[1]) < odds.shape[1] // 2

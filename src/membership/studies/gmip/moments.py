@@ -1,22 +1,20 @@
-"""What estimated moments do: rank and eigenvalues, p-values, and the gap on real"""
+"""What estimated moments do: rank and eigenvalues, p-values, and the gap on real gradients."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.linalg import solve_triangular
-from sklearn.decomposition import PCA
 
-from membership import data, metrics, privacy, published
+from membership import metrics, privacy, published
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import experiment, names
+from membership.studies.gmip import names
 from membership.studies.gmip.audit import (
     QUERIES,
     SIZES,
@@ -30,78 +28,114 @@ from membership.studies.gmip.audit import (
     ranks,
     released_scores,
 )
-from membership.studies.gmip.experiment import Task
 from membership.studies.gmip.law_of_k import k_over_rank
 from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.setups import joined, observed, recipe_of, repeated
+from membership.studies.gmip.setups import computed, observed, recipe_of, repeats
 
 MORE_STEPS = "AUC of GLiR, all steps less one, by model (points)"
 STORED = "AUC of five steps in the authors' notebook, its picture read off to about 2 points (%)"
 RIGHT_INVERSE = "AUC of GLiR less that of the released code, one step, by model (points)"
 NOMINAL = (0.05, 0.01, 0.001)
 BACKGROUNDS = (250, 400, 800, 1600, 4000, 16_000)
-_DATA = {"dataset": "data"}
 _STREAM = 16
-# What training saw, and what the attacker asks.
-CASES = {
-    "originals": ("clean", "clean"),
-    "shifted images": ("shifted", "clean"),
-    "shifted images, which the attacker holds": ("shifted", "shifted"),
-}
 
 
-def rank_table(audits: Audits) -> pd.DataFrame:
-    """The rank of the gradients' covariance, and the level that follows (Control 2)."""
+def control_2(audits: Audits) -> pd.DataFrame:
+    """The rank and the eigenvalues of the gradients' covariance, and the levels that follow.
+
+    How far the largest eigenvalue lies from the bound C^2 that the paper puts on it: C is taken as
+    the largest norm of a gradient. The last quantity is the level of one step with the noise that
+    makes it 0.1-GDP, by the eigenvalues measured.
+    """
     printed = published.table("gmip_text").set_index("quantity")["value"]
-    rows = []
+    rows = [
+        {"dataset": audit.attrs["set"], **row}
+        for audit in audits
+        for row in _of_the_rank(audit, printed.get(f"AUC {audit.attrs['set']}"))
+    ]
     for audit in audits:
-        n, d, member = audit.attrs["batch_size"], recipe_of(audit).dimension, members(audit)
-        filled, scores = ranks(audit)[:, 0], glir_scores(audit)
-        r = int(filled.min())
-        by_d, by_rank = privacy.mip_mu_step(d, n, d), privacy.mip_mu_step(r, n, r)
-        exact = {
-            "parameters d": d,
-            "batch size n": n,
-            "rank, least of all models": r,
-            "rank, greatest of all models": int(filled.max()),
-            "mu with d": by_d,
-            "mu with the rank": by_rank,
-            "AUC expected with d (%)": 100 * privacy.gaussian_auc(by_d),
-            "AUC expected with the rank (%)": 100 * privacy.gaussian_auc(by_rank),
-        }
-        whole, released = scores.sum(axis=1), released_scores(audit)
-        key = {"dataset": audit.attrs["set"]}
-        rows += [{**key, "metric": m, **metrics.exactly(v)} for m, v in exact.items()]
-        for name, of_models in (
-            ("AUC of GLiR, one step (%)", scores[:, 0]),
-            ("AUC of GLiR, all steps (%)", whole),
-            ("AUC of the released code, one step (%)", released),
-        ):
-            rows.append({**area_row(key, list(of_models), member), "metric": name})
-        for name, upper, lower in (
-            (MORE_STEPS, whole, scores[:, 0]),
-            (RIGHT_INVERSE, scores[:, 0], released),
-        ):
-            difference = 100 * (areas(upper, member) - areas(lower, member))
-            rows.append({**key, "metric": name, **metrics.summary(difference)})
-        stored = printed.get(f"AUC {audit.attrs['set']}")
-        if stored is not None:
-            row = {"metric": STORED, **metrics.exactly(100 * float(stored))}
-            rows.append({**key, **row})
-    return tidy(rows, observed(audits))
+        rows += of_each({"dataset": audit.attrs["set"]}, "quantity", _of_the_spectrum(audit))
+    return tidy(rows, observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm."))
 
 
-def real_calibration(audits: Audits) -> pd.DataFrame:
-    """FPR at nominal rates with moments estimated on real gradients (part of Control 3)."""
+def _of_the_rank(audit: xr.Dataset, stored: str | None) -> Iterator[dict[str, Any]]:
+    """The rank, and the level that follows; what was stored is the authors' own AUC."""
+    n, d, member = audit.attrs["batch_size"], recipe_of(audit).dimension, members(audit)
+    filled, scores = ranks(audit)[:, 0], glir_scores(audit)
+    r = int(filled.min())
+    by_d, by_rank = privacy.mip_mu_step(d, n, d), privacy.mip_mu_step(r, n, r)
+    exact = {
+        "parameters d": d,
+        "batch size n": n,
+        "rank, least of all models": r,
+        "rank, greatest of all models": int(filled.max()),
+        "mu with d": by_d,
+        "mu with the rank": by_rank,
+        "AUC expected with d (%)": 100 * privacy.gaussian_auc(by_d),
+        "AUC expected with the rank (%)": 100 * privacy.gaussian_auc(by_rank),
+    }
+    for quantity, value in exact.items():
+        yield {"quantity": quantity, **metrics.exactly(value)}
+    first, whole, released = (
+        100 * areas(of_models, member)
+        for of_models in (scores[:, 0], scores.sum(axis=1), released_scores(audit))
+    )
+    found = {
+        "AUC of GLiR, one step (%)": first,
+        "AUC of GLiR, all steps (%)": whole,
+        "AUC of the released code, one step (%)": released,
+        MORE_STEPS: whole - first,
+        RIGHT_INVERSE: first - released,
+    }
+    yield from of_each({}, "quantity", found)
+    if stored is not None:
+        yield {"quantity": STORED, **metrics.exactly(100 * float(stored))}
+
+
+def _of_the_spectrum(audit: xr.Dataset) -> dict[str, list[float]]:
+    """Each quantity of every model."""
+    n, largest = audit.attrs["batch_size"], audit["largest_norm"].values
+    eigenvalues = [of_model[of_model > 0] for of_model in audit["eigenvalue"].values[:, 0]]
+    models = [
+        (positive, len(positive), _gdp_noise(n, norm), norm)
+        for positive, norm in zip(eigenvalues, largest, strict=True)
+    ]
+    return {
+        "largest eigenvalue / C^2": [positive.max() / c**2 for positive, _, _, c in models],
+        "median eigenvalue / C^2": [np.median(positive) / c**2 for positive, _, _, c in models],
+        "mu by the paper's bound": [
+            privacy.mip_mu_step(r, n, r, tau, c) for _, r, tau, c in models
+        ],
+        "mu by the eigenvalues": [
+            privacy.mip_mu_spectrum(positive, n, tau) for positive, _, tau, _ in models
+        ],
+    }
+
+
+def _gdp_noise(n: int, clip: float) -> float:
+    """The noise that makes one step 0.1-GDP: 2 C / (0.1 n)."""
+    return 20 * clip / n
+
+
+def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
+    """Whether p-values are p-values, with known and with estimated moments."""
+    rows = [{"data": names.SIMULATED, **row} for row in calibration(settings)]
+    rows += real_calibration(audits)
+    note = "d = 650, n = 500, covariance I, which both invert rightly."
+    return tidy(rows, observed(audits, sizes=repeats(settings), note=note))
+
+
+def real_calibration(audits: Audits) -> list[dict[str, Any]]:
+    """FPR at nominal rates with moments estimated on real gradients."""
     rows = []
     for audit in audits:
         for convention, scores in (
             ("paper", glir_scores(audit)[:, 0]),
             ("authors", released_scores(audit)),
         ):
-            key = {"dataset": audit.attrs["set"], "convention": convention}
+            key = {"data": audit.attrs["set"], "convention": convention}
             rows += _below_nominal(key, scores[:, ~members(audit)])
-    return tidy(rows, observed(audits))
+    return rows
 
 
 def _below_nominal(key: dict[str, Any], scores: FloatArray) -> list[dict[str, Any]]:
@@ -113,44 +147,7 @@ def _below_nominal(key: dict[str, Any], scores: FloatArray) -> list[dict[str, An
     return of_each(key, ("nominal", "metric"), rates)
 
 
-def spectrum(audits: Audits) -> pd.DataFrame:
-    """How far the largest eigenvalue lies from the bound C^2 that the paper puts on it.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, metric, then those of `metrics.summary` (part of Control 8). C is taken as
-        the largest norm of a gradient. The last metric is the level of one step with the noise
-        that makes it 0.1-GDP, by the eigenvalues measured.
-    """
-    rows = []
-    for audit in audits:
-        n, largest = audit.attrs["batch_size"], audit["largest_norm"].values
-        eigenvalues = [of_model[of_model > 0] for of_model in audit["eigenvalue"].values[:, 0]]
-        models = [
-            (positive, len(positive), _gdp_noise(n, norm), norm)
-            for positive, norm in zip(eigenvalues, largest, strict=True)
-        ]
-        values = {
-            "largest eigenvalue / C^2": [positive.max() / c**2 for positive, _, _, c in models],
-            "median eigenvalue / C^2": [np.median(positive) / c**2 for positive, _, _, c in models],
-            "mu by the paper's bound": [
-                privacy.mip_mu_step(r, n, r, tau, c) for _, r, tau, c in models
-            ],
-            "mu by the eigenvalues": [
-                privacy.mip_mu_spectrum(positive, n, tau) for positive, _, tau, _ in models
-            ],
-        }
-        rows += of_each({"dataset": audit.attrs["set"]}, "metric", values)
-    return tidy(rows, observed(audits, note="Noise for 0.1-GDP in one step; C the largest norm."))
-
-
-def _gdp_noise(n: int, clip: float) -> float:
-    """The noise that makes one step 0.1-GDP: 2 C / (0.1 n)."""
-    return 20 * clip / n
-
-
-def calibration(settings: Settings) -> pd.DataFrame:
+def calibration(settings: Settings) -> list[dict[str, Any]]:
     """Whether p-values are p-values: with n D^2, and with the released code's (n - 1) D^2."""
     d, n = SIZES["CIFAR-10"]
     rng = np.random.default_rng([settings.seed, 5])
@@ -168,9 +165,7 @@ def calibration(settings: Settings) -> pd.DataFrame:
     for convention, scores in scores_by.items():
         rows += _below_nominal({"convention": convention}, np.array(scores)[:, ~member])
         rows.append(area_row({"convention": convention, "nominal": 0.0}, scores, member))
-    return tidy(
-        rows, repeated(settings, note="d = 650, n = 500, covariance I, which both invert rightly.")
-    )
+    return rows
 
 
 def background(settings: Settings) -> pd.DataFrame:
@@ -197,24 +192,12 @@ def background(settings: Settings) -> pd.DataFrame:
                 ]
                 scores.setdefault((size, estimator), []).append(np.concatenate(of_rounds))
     rows = []
-    for (size, estimator), repeats in scores.items():
+    for (size, estimator), of_repeats in scores.items():
         key = {"n_background": size, "estimator": estimator}
-        rows.append(area_row(key, repeats, member))
-        rates = [100 * (np.exp(-score[~member]) < 0.05).mean() for score in repeats]
+        rows.append(area_row(key, of_repeats, member))
+        rates = [100 * (np.exp(-score[~member]) < 0.05).mean() for score in of_repeats]
         rows.append({**key, "metric": "FPR at 5%(%)", **metrics.summary(rates)})
-    return tidy(rows, repeated(settings))
-
-
-def control_2(audits: Audits) -> pd.DataFrame:
-    """The rank and the eigenvalues of the gradients' covariance, and the levels that follow."""
-    tables = [rank_table(audits), spectrum(audits)]
-    return joined([table.rename(columns={"metric": "quantity"}) for table in tables])
-
-
-def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
-    """Whether p-values are p-values, with known and with estimated moments."""
-    simulated = calibration(settings).assign(data=names.SIMULATED)
-    return joined([simulated, real_calibration(audits).rename(columns=_DATA)])
+    return tidy(rows, computed(sizes=repeats(settings)))
 
 
 def decomposition(audits: Sequence[xr.Dataset], settings: Settings) -> pd.DataFrame:
@@ -295,50 +278,3 @@ def _sample_root(rng: np.random.Generator, rank: int, size: int) -> FloatArray:
     root = np.tril(rng.standard_normal((rank, rank)), -1)
     np.fill_diagonal(root, np.sqrt(rng.chisquare(size - 1 - np.arange(rank))))
     return root / np.sqrt(size - 1)
-
-
-def augmentation_scores(
-    training: str, queries: str, settings: Settings, convention: str = "paper"
-) -> list[FloatArray]:
-    """Each audited model's scores, by what training saw and what is asked.
-
-    On scikit-learn's digits; a shift by up to a pixel each way stands for a random crop. The
-    features are principal components of the pixels.
-    """
-    views = _views(settings)
-    return [
-        _score(views[training], views[queries], settings, model, convention)
-        for model in range(settings.audit_models)
-    ]
-
-
-def _score(
-    trained: Task, held: Task, settings: Settings, model: int, convention: str
-) -> FloatArray:
-    s = experiment.split(trained, settings, model)
-    weight = experiment.trajectory(trained, s.members, 1, settings.seed + model)[0]
-    published = experiment.gradients(trained, weight, s.members).mean(axis=0)
-    moments = gradient_moments(experiment.gradients(held, weight, s.background))
-    queries = experiment.gradients(held, weight, s.queries)
-    return glir(published, queries, *moments, len(s.members), convention)
-
-
-def _views(settings: Settings) -> dict[str, Task]:
-    """The same records as they are and shifted, through the same feature map."""
-    digits, base = data.load("digits"), experiment.task("digits", settings)
-    rng = np.random.default_rng([settings.seed, 10])
-    order = rng.permutation(len(digits))
-    images = digits.x[order, 0].astype(np.float64)
-    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    down, right = rng.integers(3, size=(2, len(images)))
-    shifted = np.stack(
-        [image[i : i + 8, j : j + 8] for image, i, j in zip(padded, down, right, strict=True)]
-    )
-    components = PCA(base.recipe.width, whiten=True, random_state=0)
-    components.fit(images.reshape(len(images), -1))
-    return {
-        name: replace(
-            base, features=components.transform(view.reshape(len(view), -1)), y=digits.y[order]
-        )
-        for name, view in (("clean", images), ("shifted", shifted))
-    }

@@ -10,14 +10,7 @@ import xarray as xr
 
 from membership import published
 from membership.exhibits.tidy import origin, tidy
-from membership.studies.gmip.recipes import RECIPES, Recipe
-from membership.studies.gmip.settings import Settings
-
-KEYS = [
-    *("dataset", "data", "case", "attack", "quantity", "method", "convention", "nominal"),
-    "metric",
-]
-NUMBERS = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_repeats"]
+from membership.studies.gmip.settings import RECIPES, Recipe, Settings
 
 
 def recipe_of(evidence: xr.Dataset) -> Recipe:
@@ -30,17 +23,20 @@ def computed(**attrs: Any) -> dict[str, Any]:
     return {"data": {}, "deviations": [], "device": "cpu", **attrs}
 
 
-def observed(used: Sequence[xr.Dataset], *deviations: str, **attrs: Any) -> dict[str, Any]:
-    """The attributes of a table computed from evidence; `more` are deviations of all data sets."""
+def observed(
+    used: Sequence[xr.Dataset], *deviations: str, sizes: dict[str, str] | None = None, **attrs: Any
+) -> dict[str, Any]:
+    """The attributes of a table computed from evidence; `deviations` are those of all data sets."""
     ran = {evidence.attrs["published"] for evidence in used}
     missing = [recipe.label for recipe in RECIPES.values() if recipe.label not in ran]
     absent = [f"not run: {', '.join(missing)}"] if missing else []
-    return origin(used, *absent, *deviations, named=True, **attrs)
+    whole = origin(used, *absent, *deviations, named=True, **attrs)
+    return whole if sizes is None else whole | {"sizes": sizes | whole["sizes"]}
 
 
-def repeated(settings: Settings, **attrs: Any) -> dict[str, Any]:
-    """The attributes of a table of simulated repeats."""
-    return computed(sizes={"Simulated repeats": str(settings.simulated_repeats)}, **attrs)
+def repeats(settings: Settings) -> dict[str, str]:
+    """How often a table's simulations are repeated, as its sizes say it."""
+    return {"Simulated repeats": str(settings.simulated_repeats)}
 
 
 def in_words(table: str) -> pd.DataFrame:
@@ -87,22 +83,3 @@ def _beside(printed: pd.DataFrame, run: list[dict[str, Any]], attrs: Any) -> pd.
     columns = ["dataset", "source", "N", "d", "n_batch", "epochs", "C", "tau", "architecture"]
     sizes = pd.concat([printed, pd.DataFrame(run)], ignore_index=True)
     return tidy([sizes[[name for name in columns if name in sizes]]], attrs)
-
-
-def joined(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    """One table of several: keys they share first, then the number; origins merged."""
-    keys = [name for name in KEYS if all(name in table for table in tables)]
-    attrs = [table.attrs for table in tables]
-    table = pd.concat(tables, ignore_index=True)[[*keys, *NUMBERS]]
-    table.attrs = {
-        "data": {name: digest for of_table in attrs for name, digest in of_table["data"].items()},
-        "deviations": list(
-            dict.fromkeys(text for of_table in attrs for text in of_table["deviations"])
-        ),
-        "device": attrs[-1]["device"],
-        "sizes": {
-            key: text for of_table in attrs for key, text in of_table.get("sizes", {}).items()
-        },
-        "note": " ".join(of_table["note"] for of_table in attrs if "note" in of_table),
-    }
-    return table

@@ -1,28 +1,43 @@
 """Several steps on one batch: the sum of log p and joint tests, simulated and real (Control 4)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from membership import metrics, privacy
+from membership import evidence, metrics, privacy
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir_from_distance, glir_log_ratio, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import QUERIES, Audits, area_row
-from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.experiment import Task, audited, origin, task_of
 from membership.studies.gmip.names import ATTACKS, JOINT, ONE, RATIO, SIMULATED, SUM, on_background
-from membership.studies.gmip.recipes import LEAST_BACKGROUND
-from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.setups import joined, observed, repeated
+from membership.studies.gmip.settings import LEAST_BACKGROUND, Settings
+from membership.studies.gmip.setups import computed, observed, repeats
 
 STEPS = (1, 2, 5)
 MORE = f"{RATIO} less that of one step"
 CORRELATIONS = (0.0, 0.9, 0.99)
+
+
+def joint(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: the AUC of several steps' joint test on real gradients, by background."""
+    task = task_of(name, settings)
+    of_models = [outcomes(task, settings, model) for model in range(settings.audit_models)]
+    areas = np.array([areas for areas, _ in of_models])
+    return evidence.dataset(
+        "measured",
+        {"auc": (("model", "background", "steps", "attack"), areas)},
+        {"steps": list(STEPS), "attack": list(ATTACKS)},
+        **origin(task, settings, max(STEPS)),
+        backgrounds=of_models[0][1],
+        sizes=audited(settings),
+    )
 
 
 def outcomes(task: Task, settings: Settings, model: int) -> tuple[FloatArray, list[int]]:
@@ -91,9 +106,9 @@ def _forms(
     return *experiment.two_numbers(rotated, n), rotated.shape[1]
 
 
-def rows(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
+def on_data(audits: Sequence[xr.Dataset]) -> list[dict[str, Any]]:
     """AUC of one step, and of several by their sum and jointly, on either background."""
-    table = []
+    rows = []
     for audit in audits:
         # Both are the same where no more records are left.
         for i, size in enumerate(dict.fromkeys(audit.attrs["backgrounds"])):
@@ -107,16 +122,16 @@ def rows(audits: Sequence[xr.Dataset]) -> pd.DataFrame:
                     if np.isnan(values).any():
                         continue
                     numbers = metrics.summary(values, lowest=0.0, highest=100.0)
-                    table.append({**case, "attack": attack, "metric": "auc(%)", **numbers})
+                    rows.append({**case, "attack": attack, "metric": "auc(%)", **numbers})
                 values = audit["auc"].values[:, i, j, -1] - audit["auc"].values[:, i, 0, -1]
                 if steps > 1 and not np.isnan(values).any():
                     gain = {"attack": MORE, "metric": "auc(%)", **metrics.summary(values)}
-                    table.append({**case, **gain})
-    return tidy(table, observed(audits))
+                    rows.append({**case, **gain})
+    return rows
 
 
-def five_steps(settings: Settings) -> pd.DataFrame:
-    """Five steps on one batch: the sum of log p against the joint test (Control 4)."""
+def simulated(settings: Settings) -> list[dict[str, Any]]:
+    """Five steps on one batch: the sum of log p against the joint test."""
     d, n, steps = 20, 60, 5
     rounds = QUERIES // n + 1
     member = np.tile(np.arange(2 * n) < n, rounds)
@@ -138,16 +153,16 @@ def five_steps(settings: Settings) -> pd.DataFrame:
                 played[JOINT].append(glir_whitened(together[:n].mean(axis=0), together, n))
             for attack, parts in played.items():
                 scores[attack].append(np.concatenate(parts))
-        for attack, repeats in scores.items():
-            rows.append(area_row({"correlation": correlation, "attack": attack}, repeats, member))
+        key = {"data": SIMULATED, "case": f"correlation {correlation:g}"}
+        for attack, of_repeats in scores.items():
+            rows.append(area_row({**key, "attack": attack}, of_repeats, member))
         full = 100 * privacy.gaussian_auc(privacy.composed_mu(mu, steps))
-        key = {"correlation": correlation, "attack": "bound", "metric": "auc(%)"}
-        rows.append({**key, **metrics.exactly(full)})
-    return tidy(rows, repeated(settings))
+        rows.append({**key, "attack": "bound", "metric": "auc(%)", **metrics.exactly(full)})
+    return rows
 
 
 def control_4(audits: Audits, settings: Settings) -> pd.DataFrame:
-    """Several steps on one batch, simulated and on real"""
-    simulated = five_steps(settings).assign(data=SIMULATED)
-    simulated["case"] = [f"correlation {correlation:g}" for correlation in simulated["correlation"]]
-    return joined([simulated, rows(audits)] if audits else [simulated])
+    """Several steps on one batch, simulated and on real gradients."""
+    sizes = repeats(settings)
+    attrs = observed(audits, sizes=sizes) if audits else computed(sizes=sizes)
+    return tidy([*simulated(settings), *on_data(audits)], attrs)

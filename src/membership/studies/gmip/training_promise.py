@@ -8,12 +8,13 @@ import pandas as pd
 import torch
 import xarray as xr
 
-from membership import metrics, privacy
+from membership import evidence, metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
-from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.experiment import Task, origin, task_of
+from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed, recipe_of
 from membership.training.private import initial_weight, residual, with_constant
 
@@ -25,6 +26,34 @@ RATES = (0.001, 0.01, 0.1)
 _FALSE_POSITIVES = 10  # expected, below which a rate is not told
 RUNS = 3
 _MEMBERS, _STRANGERS, _RENEWALS = 4000, 20_000, 12
+
+
+def composed(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: the attack on models of Figure 3 without noise, all of whose steps are seen."""
+    task = task_of(name, settings)
+    runs = min(settings.audit_models, RUNS)
+    played = [
+        [outcomes(attacked(task, run, kind, settings.seed)) for run in range(runs)]
+        for kind in OTHERS
+    ]
+    players = cast(task, 0, settings.seed)
+    dims = {"tpr": ("others", "run", "group", "rate"), "auc": ("others", "run", "group")}
+    return evidence.dataset(
+        "measured",
+        {
+            key: (dim, np.array([[outcome[key] for outcome in of_kind] for of_kind in played]))
+            for key, dim in dims.items()
+        },
+        {"others": list(OTHERS), "group": list(GROUPS)},
+        **origin(task, settings),
+        sizes={
+            "Attacked runs": str(runs),
+            "Training records": f"{task.recipe.n_records:,}",
+            "Steps": f"{task.steps:,}",
+            "Members asked": f"{len(players.members):,}",
+            "Strangers asked": f"{len(players.strangers):,}",
+        },
+    )
 
 
 class Cast(NamedTuple):
@@ -122,7 +151,7 @@ class Watch:
     def see(self, weight: torch.Tensor, published: torch.Tensor) -> None:
         """Add a step's log-likelihood ratio: of the mixture of in and out, against out."""
         n, rank = self.n, self.root.shape[1]
-        mean = _mean_gradient(weight, *self.law)
+        mean = mean_gradient(weight, *self.law)
         shift = (published - mean)[:-1].flatten().numpy() @ self.root
         x, y = self.asked
         along_root = (self.root @ shift).reshape(-1, weight.shape[1])
@@ -135,7 +164,8 @@ class Watch:
         self.score += np.logaddexp(np.log1p(-self.p), np.log(self.p) + ratio)
 
 
-def _mean_gradient(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+def mean_gradient(weight: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Over some records, (classes, width + 1)."""
     return residual(weight[None], x, y)[:, 0].T @ x / len(x)
 
 
@@ -167,9 +197,9 @@ def _largest(k: FloatArray, member: BoolArray, share: float) -> BoolArray:
 def attack_table(measured: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The attack's rates beside the stated level and the numerical composition at K = d."""
     rows = []
-    for evidence in measured:
-        r = recipe_of(evidence)
-        n, name = r.batch_size, evidence.attrs["set"]
+    for audit in measured:
+        r = recipe_of(audit)
+        n, name = r.batch_size, audit.attrs["set"]
         step = privacy.mip_mu_step(r.dimension, n, r.dimension)
         mu = privacy.subsampled_mu(step, n, r.n_records, r.steps)
         limit = privacy.gaussian_tpr(np.array(RATES), mu)
@@ -180,13 +210,13 @@ def attack_table(measured: Sequence[xr.Dataset]) -> pd.DataFrame:
                 stated = metrics.exactly(100 * float(value))
                 rows.append({**key, "asked": LEVEL, "others": method, **stated})
             for group, kind in ((g, o) for g in GROUPS for o in OTHERS):
-                rates = 100 * evidence["tpr"].sel(group=group, others=kind).values[:, i]
+                rates = 100 * audit["tpr"].sel(group=group, others=kind).values[:, i]
                 if np.isnan(rates).any():
                     continue
                 numbers = metrics.summary(rates, lowest=0.0, highest=100.0)
                 rows.append({**key, "asked": group, "others": kind, **numbers})
             fresh, fixed = (
-                100 * evidence["tpr"].sel(group="all", others=o).values[:, i] for o in OTHERS
+                100 * audit["tpr"].sel(group="all", others=o).values[:, i] for o in OTHERS
             )
             if not np.isnan(fresh - fixed).any():
                 difference = metrics.summary(fresh - fixed)

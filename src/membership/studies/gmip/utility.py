@@ -1,7 +1,6 @@
 """What privacy costs: Figure 3, noise shared by the classes, and a clipping norm that fits."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,38 +9,77 @@ import xarray as xr
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from membership import metrics, privacy
+from membership import evidence, metrics, privacy
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.privacy import numerical
 from membership.studies.gmip import experiment
-from membership.studies.gmip.experiment import Task
+from membership.studies.gmip.experiment import Task, origin, task_of
 from membership.studies.gmip.names import MEDIAN, NORMS, OWN, lost_to_noise
-from membership.studies.gmip.recipes import Recipe
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip.settings import Recipe, Settings
 from membership.studies.gmip.setups import observed, recipe_of
 from membership.studies.gmip.theory import levels, needed_noise
+from membership.training.ensemble import device_of
 from membership.training.private import initial_weight, record_gradients
 
 NOTIONS = {"mip": "GMIP", "gdp": "GDP"}
+NOISES, OPTIMISERS = ["independent", "shared"], ["adam", "sgd"]
+STRONG = 0.4
+"""The level whose noise Control 10 takes."""
 SHARED, ALONE = "shared less none, by seed", "none less independent, by seed"
 _GRID = 13
 MOST_LEVEL = 5.0  # beyond, three rates no longer tell levels apart
 SAVED = f"accuracy of GMIP less GDP at its first level without noise, {MEDIAN}"
 
 
+def measured(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: accuracy by notion and level with either noise, by optimiser at one level."""
+    task = task_of(name, settings)
+    mus = levels(settings.n_levels)
+    tau = np.array([[needed_noise(task.recipe, mu, notion) for mu in mus] for notion in NOTIONS])
+    distinct, place = np.unique(tau, return_inverse=True)
+    of_noises = [experiment.accuracies(task, distinct.tolist(), settings, kind) for kind in NOISES]
+    strong = needed_noise(task.recipe, STRONG, "gdp")
+    ends = np.array(
+        [
+            [experiment.accuracies(task, [0.0, strong], settings, kind, how) for kind in NOISES]
+            for how in OPTIMISERS
+        ]
+    )
+    return evidence.dataset(
+        "measured",
+        {
+            "tau": (("notion", "level"), tau),
+            "accuracy": (
+                ("noise", "notion", "level", "repeat"),
+                np.stack([of_kind[place.reshape(tau.shape)] for of_kind in of_noises]),
+            ),
+            "accuracy_without": (("optimiser", "repeat"), ends[:, 0, 0]),
+            "accuracy_strong": (("optimiser", "noise", "repeat"), ends[:, :, 1]),
+        },
+        {"notion": list(NOTIONS), "noise": NOISES, "optimiser": OPTIMISERS, "level": mus},
+        **origin(task, settings, device=str(device_of(settings.device))),
+        sizes={
+            "Seeds": f"{settings.utility_seeds} (paper: 5)",
+            "Training records": f"{task.recipe.n_records:,}",
+            "Test records": f"{task.n_test:,}",
+            "Steps": f"{task.steps:,}",
+        },
+    )
+
+
 def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Test accuracy over the privacy levels, with independent and with shared noise (Figure 3)."""
     rows = []
-    for evidence in trained:
-        for kind in evidence["noise"].values.tolist():
-            for notion in evidence["notion"].values.tolist():
-                accuracy = evidence["accuracy"].sel(noise=kind, notion=notion).values
-                taus = evidence["tau"].sel(notion=notion).values
-                for mu, tau, values in zip(evidence["level"].values, taus, accuracy, strict=True):
+    for found in trained:
+        for kind in found["noise"].values.tolist():
+            for notion in found["notion"].values.tolist():
+                accuracy = found["accuracy"].sel(noise=kind, notion=notion).values
+                taus = found["tau"].sel(notion=notion).values
+                for mu, tau, values in zip(found["level"].values, taus, accuracy, strict=True):
                     rows.append(
                         {
-                            "dataset": evidence.attrs["set"],
+                            "dataset": found.attrs["set"],
                             "noise": kind,
                             "notion": NOTIONS[notion],
                             "series": f"{NOTIONS[notion]}, {kind} noise",
@@ -58,19 +96,19 @@ def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
 def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser."""
     rows = []
-    for evidence in trained:
-        for optimiser in evidence["optimiser"].values.tolist():
-            strong = evidence["accuracy_strong"].sel(optimiser=optimiser)
-            accuracies = {"none": evidence["accuracy_without"].sel(optimiser=optimiser).values}
+    for found in trained:
+        for optimiser in found["optimiser"].values.tolist():
+            strong = found["accuracy_strong"].sel(optimiser=optimiser)
+            accuracies = {"none": found["accuracy_without"].sel(optimiser=optimiser).values}
             accuracies |= {
-                kind: strong.sel(noise=kind).values for kind in evidence["noise"].values.tolist()
+                kind: strong.sel(noise=kind).values for kind in found["noise"].values.tolist()
             }
             accuracies |= {
                 SHARED: accuracies["shared"] - accuracies["none"],
                 ALONE: accuracies["none"] - accuracies["independent"],
             }
             for noise, values in accuracies.items():
-                key = {"dataset": evidence.attrs["set"], "optimiser": optimiser, "noise": noise}
+                key = {"dataset": found.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
     return tidy(rows, observed(trained))
 
@@ -110,43 +148,49 @@ def median_norm(task: Task, settings: Settings) -> float:
     return float(np.median(np.linalg.norm(record_gradients(weight.double(), x, y), axis=1)))
 
 
-def clipped_accuracies(task: Task, settings: Settings) -> dict[str, Any]:
-    """Accuracies by clipping norm: without noise, and with the noise of each level.
+def clipped(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: accuracy by clipping norm, without noise and with the noise of each level.
 
     With Table 4's norm the level is Equation 10's, as in Figure 3; with the median norm it is
     composed numerically.
     """
+    task = task_of(name, settings)
     clip, recipe = median_norm(task, settings), task.recipe
     mus = [mu for mu in levels(settings.n_levels) if mu <= MOST_LEVEL]
-    noise = {
-        OWN: [needed_noise(recipe, mu, "gdp") for mu in mus],
-        MEDIAN: [multiplier(mu, recipe) * clip / recipe.batch_size for mu in mus],
-    }
-    accuracies = [
-        experiment.accuracies(task, [0.0, *noise[norm]], settings, "independent", clip=c)
-        for norm, c in ((OWN, recipe.clip), (MEDIAN, clip))
+    # A row a norm of `NORMS`.
+    tau = [
+        [needed_noise(recipe, mu, "gdp") for mu in mus],
+        [multiplier(mu, recipe) * clip / recipe.batch_size for mu in mus],
     ]
-    return {
-        "tau": (("norm", "level"), np.array([noise[norm] for norm in NORMS])),
-        "accuracy": (
-            ("norm", "level", "repeat"),
-            np.array([of_norm[1:] for of_norm in accuracies]),
-        ),
-        "accuracy_without": (("norm", "repeat"), np.array([of_norm[0] for of_norm in accuracies])),
-        "clip": clip,
-        "free": free_level(recipe),
-        "level": mus,
-    }
+    accuracies = np.array(
+        [
+            experiment.accuracies(task, [0.0, *noise], settings, "independent", clip=c)
+            for noise, c in zip(tau, (recipe.clip, clip), strict=True)
+        ]
+    )
+    return evidence.dataset(
+        "measured",
+        {
+            "tau": (("norm", "level"), np.array(tau)),
+            "accuracy": (("norm", "level", "repeat"), accuracies[:, 1:]),
+            "accuracy_without": (("norm", "repeat"), accuracies[:, 0]),
+        },
+        {"level": mus, "norm": list(NORMS)},
+        **origin(task, settings, device=str(device_of(settings.device))),
+        clip=clip,
+        free=free_level(recipe),
+        sizes={"Seeds": f"{settings.utility_seeds} (paper: 5)", "Steps": f"{task.steps:,}"},
+    )
 
 
 def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Accuracy by level: the differential privacy of Figure 3, and both notions at a smaller C."""
     rows = []
-    for evidence in clipped:
-        without = evidence["accuracy_without"].sel(norm=MEDIAN).values
-        for i, mu in enumerate(evidence["level"].values):
-            tau, accuracy = (evidence[key].isel(level=i) for key in ("tau", "accuracy"))
-            free = mu >= evidence.attrs["free"]
+    for found in clipped:
+        without = found["accuracy_without"].sel(norm=MEDIAN).values
+        for i, mu in enumerate(found["level"].values):
+            tau, accuracy = (found[key].isel(level=i) for key in ("tau", "accuracy"))
+            free = mu >= found.attrs["free"]
             at_median = accuracy.sel(norm=MEDIAN).values
             fitting = float(tau.sel(norm=MEDIAN))
             for series, noise, values in (
@@ -155,7 +199,7 @@ def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
                 (f"GMIP, {MEDIAN}", 0.0 if free else fitting, without if free else at_median),
             ):
                 key = {
-                    "dataset": evidence.attrs["set"],
+                    "dataset": found.attrs["set"],
                     "series": series,
                     "mu": round(float(mu), 4),
                 }
@@ -169,31 +213,31 @@ def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
 def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What C costs and what noise costs, apart: points of accuracy, paired by seed."""
     rows = []
-    for evidence in clipped:
-        recipe, mu = recipe_of(evidence), f"{float(evidence['level'].values[0]):g}"
-        bare, small = (evidence["accuracy_without"].sel(norm=norm).values for norm in NORMS)
-        noisy, small_noisy = (evidence["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
+    for found in clipped:
+        recipe, mu = recipe_of(found), f"{float(found['level'].values[0]):g}"
+        bare, small = (found["accuracy_without"].sel(norm=norm).values for norm in NORMS)
+        noisy, small_noisy = (found["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
         for quantity, values in (
             (OWN, [recipe.clip]),
-            (MEDIAN, [evidence.attrs["clip"]]),
+            (MEDIAN, [found.attrs["clip"]]),
             ("mu without noise, Equation 10", [_stated(recipe)]),
-            ("mu without noise, numerically", [evidence.attrs["free"]]),
+            ("mu without noise, numerically", [found.attrs["free"]]),
             ("accuracy lost to the smaller C alone (points)", bare - small),
             (lost_to_noise(mu, OWN), bare - noisy),
             (lost_to_noise(mu, MEDIAN), small - small_noisy),
-            *_saved(evidence),
+            *_saved(found),
         ):
             numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])
-            rows.append({"data": evidence.attrs["set"], "quantity": quantity, **numbers})
+            rows.append({"data": found.attrs["set"], "quantity": quantity, **numbers})
     return tidy(rows, observed(clipped))
 
 
-def _saved(evidence: xr.Dataset) -> list[tuple[str, FloatArray]]:
+def _saved(found: xr.Dataset) -> list[tuple[str, FloatArray]]:
     """Accuracy without noise less that under GDP, at the first level that needs none."""
-    level = int((evidence["level"].values < evidence.attrs["free"]).sum())
-    if level == evidence.sizes["level"]:
+    level = int((found["level"].values < found.attrs["free"]).sum())
+    if level == found.sizes["level"]:
         return []
-    pair = evidence["accuracy_without"], evidence["accuracy"].isel(level=level)
+    pair = found["accuracy_without"], found["accuracy"].isel(level=level)
     without, noisy = (accuracy.sel(norm=MEDIAN).values for accuracy in pair)
     return [(SAVED, without - noisy)]
 

@@ -22,12 +22,13 @@ from membership.published.rows import correlation, number, of_row, rows_at
 from membership.studies.lood import (
     evidence,
     influenced,
+    laws,
     leakage,
     measures,
     queries,
     reconstruction,
 )
-from membership.studies.lood.activations import depth_of
+from membership.studies.lood.activations import FAR_APART, SLOPE, depth_of
 from membership.studies.lood.claim_numbers import (
     LEAST_LEFT_OUT,
     LEAST_RECORDS,
@@ -48,7 +49,6 @@ from membership.studies.lood.claim_numbers import (
     proved,
     records_of,
 )
-from membership.studies.lood.edge import FAR_APART, SLOPE
 from membership.studies.lood.evidence import CONSTANT, SEARCHES
 from membership.studies.lood.experiment import POLYNOMIAL, RBF, family_of, kernel_name
 from membership.studies.lood.one_inverse import COSTS, TRAININGS
@@ -117,9 +117,7 @@ def process_and_networks(source: Source) -> Outcome:
     """c03: both AUCs' rank correlation over the root of the networks' reliability."""
     pairs = source.evidence("pairs-relu")
     process = measures.contrast(source.evidence("process-influence")).auc()
-    halves = [measures.network_auc(pairs, half=slice(start, None, 2))[0] for start in (0, 1)]
-    half = leakage.ranked(*halves)["value"]
-    reliability = 2 * half / (1 + half)
+    reliability = laws.reliability(pairs)["value"]
     if reliability < 0.5:
         return untested(f"it takes more networks: their reliability is {reliability:.2f}")
     row = leakage.ranked(process, measures.network_auc(pairs)[0])

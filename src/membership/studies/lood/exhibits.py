@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 from membership.studies.lood import (
     activations,
-    edge,
     evidence,
     influenced,
     laws,
@@ -110,7 +109,7 @@ EXHIBITS = (
         says=sentences.statements,
     ),
     exhibit("ctl-11", statements.released_code, "process-slips"),
-    exhibit("ctl-12", edge.rates, says=sentences.rates),
+    exhibit("ctl-12", activations.rates, says=sentences.rates),
     exhibit("ctl-13", activations.by_point, EDGE, says=sentences.by_point),
     exhibit("ctl-14", leakage.over_sets, "process-sets", says=sentences.over_sets),
     exhibit("ctl-15", laws.against_networks, "process-laws", PAIRS, GELU, draw=laws.drawn),

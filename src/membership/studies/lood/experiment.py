@@ -1,17 +1,14 @@
 """The chapter's records, the kernels of its processes, and its pictures as cells of a table."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from membership import data, lood, nngp
 from membership.arrays import FloatArray, deviation
 from membership.lood import LeaveOneOut
-from membership.studies.lood.two_classes import two_classes
-
-if TYPE_CHECKING:
-    from membership.studies.lood.settings import Settings
+from membership.studies.lood.settings import Settings, two_classes
 
 NAMES = {"cifar10": "CIFAR-10, plane and car", "digits": "digits 3 and 8"}
 CLASS_NAMES = {NAMES["cifar10"]: ("plane", "car"), NAMES["digits"]: ("digit 3", "digit 8")}
@@ -20,6 +17,8 @@ SHOWN = 10
 """Pictures of each kind that evidence keeps."""
 MOST_RECORDS = 500
 """Points of a figure, and records of the kernels that are compared."""
+NOISES = (0.005, 0.05, 0.5, 5.0)
+"""Label noises, or ridges, that laws of networks are compared at."""
 OFFSETS = np.arange(-50, 51)
 """Steps along the lines of Figure 4."""
 
@@ -64,7 +63,70 @@ class Records:
         return Records(kept, self.label, self.targets[: len(kept)])
 
 
-def load(settings: "Settings", name: str = "", n_records: int = 0, part: int = 0) -> Records:
+@dataclass(frozen=True)
+class Pictures:
+    """Training records as the reconstructions see them: each channel has mean 0, variance 1.
+
+    Attributes
+    ----------
+    records : Records
+    x : ndarray of float64, shape (records, *record)
+    mean, std : ndarray that broadcasts against a record
+        Of these records; they do not depend on which of them is left out.
+    """
+
+    records: Records
+    x: FloatArray
+    mean: FloatArray
+    std: FloatArray
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """What black and white became."""
+        return (0 - self.mean) / self.std, (1 - self.mean) / self.std
+
+    def seen(self, query: FloatArray) -> FloatArray:
+        """Queries as pictures again, in [0, 1] but for what went beyond black and white."""
+        return query * self.std + self.mean
+
+    @property
+    def limits(self) -> tuple[FloatArray, FloatArray]:
+        """The same in the shape of a record."""
+        return tuple(np.broadcast_to(bound, self.x.shape[1:]) for bound in self.bounds)
+
+    def noise(self, rng: np.random.Generator, *count: int) -> FloatArray:
+        """Pictures of uniform noise between black and white, (*count, *record)."""
+        low, high = self.limits
+        return rng.random((*count, *low.shape)) * (high - low) + low
+
+    def run(self, settings: Settings) -> dict[str, Any]:
+        """How `lood.maximise` climbs on these records: a grey level is the unit of a step."""
+        low, high = self.limits
+        return {"unit": (high - low) / 255, "steps": settings.sizes.steps, "progress": False}
+
+    def without(self, rows: Any) -> tuple[FloatArray, FloatArray]:
+        """Records and targets but for some rows."""
+        kept = np.setdiff1d(np.arange(len(self.x)), rows)
+        return self.x[kept], self.records.targets[kept]
+
+    def compare(self, kernel: nngp.Kernel, rows: Any, noise: float) -> lood.Comparison:
+        """Both posteriors, where D lacks these rows."""
+        rows = np.atleast_1d(rows)
+        differing = self.x[rows], self.records.targets[rows]
+        return lood.compare(kernel, *self.without(rows), differing, noise)
+
+
+def prepare(records: Records, n: int) -> Pictures:
+    """Normalise the first n records, images channel by channel and other records as a whole."""
+    records = records.first(n)
+    x = records.dataset.x.astype(np.float64)
+    axes = (0, 2, 3) if x.ndim == 4 else (0,)
+    mean, std = x.mean(axis=axes, keepdims=True)[0], deviation(x, axes, keepdims=True)[0]
+    std = np.where(std > 0, std, 1.0)
+    return Pictures(records, (x - mean) / std, mean, std)
+
+
+def load(settings: Settings, name: str = "", n_records: int = 0, part: int = 0) -> Records:
     """Records of the two classes, of another data set or number where given.
 
     Parts are different training sets, disjoint where the data set has enough records.
@@ -84,14 +146,14 @@ def load(settings: "Settings", name: str = "", n_records: int = 0, part: int = 0
     return Records(chosen, NAMES.get(loaded.name, loaded.name), one_hot - 1 / two.n_classes)
 
 
-def lines(x: np.ndarray, settings: "Settings") -> np.ndarray:
+def lines(x: np.ndarray, settings: Settings) -> np.ndarray:
     """Queries around each record as in the released code, (records, offsets, *record)."""
     rng = np.random.default_rng([settings.seed, 6])
     step = rng.uniform(-1, 1, size=x.shape) / 255
     return x[:, None] + OFFSETS.reshape(-1, *[1] * (x.ndim - 1)) * step[:, None]
 
 
-def parts(settings: "Settings", name: str, n_records: int) -> int:
+def parts(settings: Settings, name: str, n_records: int) -> int:
     """How many training sets of this size share no record, up to the profile's number."""
     there = len(two_classes(data.load(name, root=settings.data_root or None)))
     return max(1, min(settings.sizes.edge_sets, there // n_records))
@@ -118,12 +180,12 @@ NETWORK = "GeLU 1.9822, as its networks"
 NETWORK_MATCHED = "GeLU 1.9822, same mean variance"
 
 
-def kernel_of(settings: "Settings") -> nngp.Kernel:
+def kernel_of(settings: Settings) -> nngp.Kernel:
     """The kernel of the released code's closed-form runs: weights of variance 2, no bias."""
     return nngp.fully_connected(settings.depth)
 
 
-def kernels(settings: "Settings") -> dict[str, nngp.Kernel]:
+def kernels(settings: Settings) -> dict[str, nngp.Kernel]:
     """A homogeneous kernel, an isotropic one, and one that is neither normalised nor stationary."""
     depth = min(settings.depth, settings.sizes.most_depth)
     return {
@@ -144,7 +206,7 @@ def family_of(kernel: str) -> str:
 
 
 def every_record(
-    records: Records, settings: "Settings", kernel: nngp.Kernel | None = None
+    records: Records, settings: Settings, kernel: nngp.Kernel | None = None
 ) -> LeaveOneOut:
     """Leave each record out in turn, by the kernel given or that of `kernel_of`, on raw pixels."""
     matrix = (kernel or kernel_of(settings))(records.inputs())

@@ -55,11 +55,13 @@ def share_over_sets(hit: FloatArray) -> dict[str, float]:
     """The same of (training sets, records): sets are the units, where there are several."""
     if len(hit) < 2:
         return {**share(hit), "n_repeats": 1}
-    several = metrics.summary(100 * np.mean(hit, axis=1), lowest=0.0, highest=100.0)
-    return {name: several[name] for name in ("value", "low", "high")} | {
-        "n": hit.size,
-        "n_repeats": len(hit),
-    }
+    return _percent(100 * np.mean(hit, axis=1)) | {"n": hit.size, "n_repeats": len(hit)}
+
+
+def _percent(values: FloatArray) -> dict[str, float]:
+    """Mean and interval of several percentages."""
+    several = metrics.summary(values, lowest=0.0, highest=100.0)
+    return {name: several[name] for name in ("value", "low", "high")}
 
 
 def accuracy(pairs: xr.Dataset) -> dict[str, dict[str, float]]:
@@ -68,9 +70,7 @@ def accuracy(pairs: xr.Dataset) -> dict[str, dict[str, float]]:
     for records in pairs["asked"].values:
         values = pairs["accuracy"].sel(asked=records).values
         if np.isfinite(values).all():
-            several = metrics.summary(values, lowest=0.0, highest=100.0)
-            known = {name: several[name] for name in ("value", "low", "high")}
-            by_records[str(records)] = known | {"n": several["n_repeats"]}
+            by_records[str(records)] = _percent(values) | {"n": len(values)}
     return by_records
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 SEARCHES, EDGE, CONSTANT = "process-searches", "process-edge", "process-constant"
 COST = "measured-cost"
+N_SETS = 3
 SECOND = "digits"
 """A second data set: in one part of a quick run's size, or in three that share nothing."""
 SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
@@ -20,7 +21,8 @@ SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
 def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
     """The evidence of a run, by name, each with the function that gathers it."""
     # Here and not above: who asks for a name only must not wait for torch.
-    from membership.studies.lood.evidence import laws, networks, queries, records, searches, sets
+    from membership.studies.lood import activations, laws
+    from membership.studies.lood.evidence import networks, queries, records, searches
 
     of_settings = {
         "process-records": records.records,
@@ -28,8 +30,8 @@ def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
         "process-activations": records.activations,
         "process-slips": records.slips,
         "process-noise": records.by_noise,
-        "process-sets": sets.sets,
-        "process-laws": laws.laws,
+        "process-sets": records.sets,
+        "process-laws": laws.gathered,
         "process-at-mean": queries.at_mean,
         "measured-identity": records.identity,
         "measured-times": networks.times,
@@ -47,7 +49,7 @@ def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
         of_settings[COST] = networks.cost
     of_sets = {
         SEARCHES: lambda name, n: functools.partial(searches.searches, name, n, not n),
-        EDGE: lambda name, n: functools.partial(sets.along_edge, name, n),
+        EDGE: lambda name, n: functools.partial(activations.along_edge, name, n),
         CONSTANT: lambda name, n: functools.partial(records.nearly_constant, name, n),
     }
     for kind, gather in of_sets.items():

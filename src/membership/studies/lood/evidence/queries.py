@@ -10,14 +10,16 @@ from membership.arrays import FloatArray
 from membership.studies.lood import influenced
 from membership.studies.lood.evidence import of_records
 from membership.studies.lood.evidence.records import gaussian_kl, posterior
-from membership.studies.lood.evidence.searches import PICTURE, Pictures, prepare, quickly_compiled
+from membership.studies.lood.evidence.searches import PICTURE, quickly_compiled
 from membership.studies.lood.experiment import (
     SHOWN,
+    Pictures,
     Records,
     correlation,
     kernel_of,
     kernels,
     load,
+    prepare,
     scaled,
     stretched,
     thumbnail,

@@ -8,29 +8,35 @@ from scipy.integrate import quad
 
 from membership import evidence, lood, nngp
 from membership.arrays import FloatArray
-from membership.studies.lood.evidence import of_records
-from membership.studies.lood.evidence.searches import Pictures, prepare
+from membership.studies.lood.evidence import N_SETS, of_records, of_sets
 from membership.studies.lood.experiment import (
     MAIN,
     MATCHED,
     MOST_RECORDS,
     NETWORK,
     NETWORK_MATCHED,
+    NOISES,
     OFFSETS,
+    RBF,
     RELU,
     SCALINGS,
     SETTING,
     SHOWN,
+    Pictures,
     Records,
     every_record,
+    family_of,
+    kernel_name,
     kernel_of,
     kernels,
     lines,
     load,
+    prepare,
     square,
     stacked,
     thumbnail,
 )
+from membership.studies.lood.leakage import NARROW, RELEASED, WIDE
 from membership.studies.lood.networks import NETWORK_W_STD
 from membership.studies.lood.settings import Settings
 
@@ -38,9 +44,15 @@ N_UNIFORM, N_LINES, N_AUCS = 50, 5, 5
 CONTROL_DEPTHS = (1, 2, 5, 10)
 CONTROL_RECORDS, SLIP_RECORDS = 1000, 100
 MEASURES = ("kl", "kl_reverse", "mean_distance")
-NOISES = (0.005, 0.05, 0.5, 5.0)
 SIZES = (2.0, 0.2, 0.02, 0.002, 0.0002)
 """Shares of a correlation kernel that are added to a constant one, twice its distance from it."""
+SET_DEPTHS = (2, 5, 10)
+NETWORKS = {
+    RELU: ("relu", 2**0.5),
+    NARROW: ("gelu", 2**0.5),
+    WIDE: ("gelu", NETWORK_W_STD["gelu"]),
+}
+"""Activation and deviation of the weights, by the kernel's family."""
 
 
 def records(settings: Settings) -> xr.Dataset:
@@ -83,6 +95,51 @@ def uniform(
     base = lood.posterior(kernel, own.inputs(scaling), own.targets, settings.noise)
     mean, variance = base.predict(own.alike(x, scaling))
     return variance, np.square(y - mean).sum(axis=1)
+
+
+@evidence.version(2)
+def sets(settings: Settings) -> xr.Dataset:
+    """Variances and squared residuals of training records and uniform noise, on each set.
+
+    Pixels as they are, as in the released closed-form runs, and normalised by channel, as in the
+    released searches, which alone have uniform noise. GeLU also at its released networks'
+    deviation.
+    """
+    training_sets = [load(settings, part=part) for part in range(N_SETS)]
+    raw = {
+        kernel_name(family, depth): nngp.fully_connected(depth, *network)
+        for family, network in NETWORKS.items()
+        for depth in SET_DEPTHS
+    }
+    raw[RBF] = nngp.rbf()
+    cases = [(name, "raw", kernel) for name, kernel in raw.items()]
+    cases += [
+        (name, "standardised", kernel)
+        for name, kernel in raw.items()
+        if family_of(name) not in RELEASED
+    ]
+    shape = (len(training_sets), len(cases))
+    own, noise = np.zeros((2, *shape, len(training_sets[0]))), []
+    for i, records in enumerate(training_sets):
+        for j, (_, scaling, kernel) in enumerate(cases):
+            matrix = kernel(records.inputs(scaling))
+            process = lood.leave_one_out(matrix, records.targets, settings.noise)
+            own[:, i, j] = process.variance, square(process)
+            noise.append(uniform(records, settings, kernel, scaling))
+    of_noise = np.stack(noise, axis=1).reshape(2, *shape, -1)
+    dims, other = ("training_set", "case", "record"), ("training_set", "case", "uniform")
+    return evidence.dataset(
+        "process",
+        {
+            "variance": (dims, own[0]),
+            "square": (dims, own[1]),
+            "noise_variance": (other, of_noise[0]),
+            "noise_square": (other, of_noise[1]),
+            "inputs": ("case", [scaling for _, scaling, _ in cases]),
+        },
+        {"case": [name for name, _, _ in cases]},
+        **of_sets(training_sets, settings, pictures_of_noise=of_noise.shape[-1]),
+    )
 
 
 def _most_and_least(kl: FloatArray, label: np.ndarray) -> np.ndarray:

@@ -9,23 +9,24 @@ import numpy as np
 import xarray as xr
 
 from membership import evidence, lood, nngp
-from membership.arrays import FloatArray, deviation
+from membership.arrays import FloatArray
 from membership.studies.lood.evidence import of_records
 from membership.studies.lood.experiment import (
     RBF,
     RELU,
     SHOWN,
+    Pictures,
     Records,
     correlation,
     correlations,
     family_of,
     kernel_name,
     load,
+    prepare,
     thumbnail,
 )
 from membership.studies.lood.reconstruction import DEEP, DEEPER, OTHER_DEPTHS, SHALLOW
-from membership.studies.lood.settings import Settings
-from membership.studies.lood.two_classes import LEAST_SIDE
+from membership.studies.lood.settings import LEAST_SIDE, Settings
 
 LEARNING_RATE = 3.0
 # Convolutional kernels cost a covariance a pixel: fewer starts, beside fewer training records.
@@ -33,59 +34,6 @@ CONVOLUTIONAL_STARTS = 2
 CONVOLUTIONAL = "convolutional"
 # Records searched for at once, and kept before the next.
 TOGETHER = 20
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """Training records as the reconstructions see them: each channel has mean 0, variance 1.
-
-    Attributes
-    ----------
-    records : Records
-    x : ndarray of float64, shape (records, *record)
-    mean, std : ndarray that broadcasts against a record
-        Of these records; they do not depend on which of them is left out.
-    """
-
-    records: Records
-    x: FloatArray
-    mean: FloatArray
-    std: FloatArray
-
-    @property
-    def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """What black and white became."""
-        return (0 - self.mean) / self.std, (1 - self.mean) / self.std
-
-    def seen(self, query: FloatArray) -> FloatArray:
-        """Queries as pictures again, in [0, 1] but for what went beyond black and white."""
-        return query * self.std + self.mean
-
-    @property
-    def limits(self) -> tuple[FloatArray, FloatArray]:
-        """The same in the shape of a record."""
-        return tuple(np.broadcast_to(bound, self.x.shape[1:]) for bound in self.bounds)
-
-    def noise(self, rng: np.random.Generator, *count: int) -> FloatArray:
-        """Pictures of uniform noise between black and white, (*count, *record)."""
-        low, high = self.limits
-        return rng.random((*count, *low.shape)) * (high - low) + low
-
-    def run(self, settings: Settings) -> dict[str, Any]:
-        """How `lood.maximise` climbs on these records: a grey level is the unit of a step."""
-        low, high = self.limits
-        return {"unit": (high - low) / 255, "steps": settings.sizes.steps, "progress": False}
-
-    def without(self, rows: Any) -> tuple[FloatArray, FloatArray]:
-        """Records and targets but for some rows."""
-        kept = np.setdiff1d(np.arange(len(self.x)), rows)
-        return self.x[kept], self.records.targets[kept]
-
-    def compare(self, kernel: nngp.Kernel, rows: Any, noise: float) -> lood.Comparison:
-        """Both posteriors, where D lacks these rows."""
-        rows = np.atleast_1d(rows)
-        differing = self.x[rows], self.records.targets[rows]
-        return lood.compare(kernel, *self.without(rows), differing, noise)
 
 
 @dataclass(frozen=True)
@@ -160,16 +108,6 @@ def architectures(settings: Settings) -> dict[str, nngp.Kernel]:
 def convolutional(kernel: str) -> bool:
     """Whether a kernel of this name is convolutional."""
     return family_of(kernel) == CONVOLUTIONAL
-
-
-def prepare(records: Records, n: int) -> Pictures:
-    """Normalise the first n records, images channel by channel and other records as a whole."""
-    records = records.first(n)
-    x = records.dataset.x.astype(np.float64)
-    axes = (0, 2, 3) if x.ndim == 4 else (0,)
-    mean, std = x.mean(axis=axes, keepdims=True)[0], deviation(x, axes, keepdims=True)[0]
-    std = np.where(std > 0, std, 1.0)
-    return Pictures(records, (x - mean) / std, mean, std)
 
 
 class Searches:
