@@ -2,18 +2,23 @@
 
 import hashlib
 import json
+import shlex
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import special
 
+import membership
 from membership import metrics, paths
-from membership.arrays import check_delta, check_level, whole
-from membership.audit import checklist, design, meaning, page, provenance, warnings
+from membership.arrays import check_delta, check_level, one_of, whole
+from membership.audit import design, page, sentences
 from membership.audit.reading import Scored, read_scores
 from membership.metrics import auc_interval, tpr_interval
 
+FORMAT = "membership-audit-1"
+"""What `audit.schema.json`, published with the site, describes."""
 RATES = (0.001, 0.01, 0.1)
 PRIORS = (0.5, 0.1, 0.01)
 MOST_EXPOSED = 20
@@ -31,11 +36,11 @@ def audit(
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member = scored.score, scored.member
     check(level, delta)
-    design.check(drawn)
+    one_of("design", drawn, design.DESIGNS)
     proved = design.bounds_of(scored, level, delta, drawn)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
-    noted = warnings.of_scores(scored, level)
+    noted = sentences.notes_of_scores(scored, level)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
     measured = {
@@ -45,19 +50,19 @@ def audit(
         "groups": _groups(scored, group_level),
     }
     return {
-        "format": checklist.FORMAT,
-        "provenance": provenance.made_from({"arrays": digest}),
+        "format": FORMAT,
+        "provenance": made_from({"arrays": digest}),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
         **measured,
         **proved,
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
-        "meaning": meaning.of_one(measured, proved),
-        "checklist": checklist.of_scores(
+        "meaning": sentences.meaning_of_one(measured, proved),
+        "checklist": sentences.checklist_of_scores(
             named=scored.named,
             grouped=scored.group is not None,
-            noted=len(noted) > len(warnings.not_read(scored.not_read)),
+            noted=len(noted) > len(sentences.not_read(scored.not_read)),
             coins=drawn == design.COINS,
         ),
         "warnings": noted,
@@ -194,3 +199,29 @@ def _highest(scored: Scored) -> np.ndarray:
 
 def _number(value: float, interval: tuple[float, float]) -> dict[str, float]:
     return {"value": float(value), "low": interval[0], "high": interval[1]}
+
+
+def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:
+    """Edition, day, digests of the inputs, settings; two runs on one day make the same."""
+    return {
+        "version": membership.__version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": None,
+        "inputs": [{"name": name, "sha256": digest} for name, digest in inputs.items()],
+        **settings,
+    }
+
+
+def by_command(report: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """The report with the file and the command, without its folders, in its provenance."""
+    name = file.name.encode(errors="replace").decode()  # a file's name need not be UTF-8
+    given = [
+        f"--{option}={one}"
+        for option, value in options.items()
+        for one in (value if isinstance(value, tuple) else (value,))
+    ]
+    made = {
+        "command": shlex.join(["membership", "audit", name, *given]),
+        "inputs": [{"name": name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],
+    }
+    return {**report, "provenance": {**report["provenance"], **made}}
