@@ -8,6 +8,7 @@ import jupytext
 import pytest
 
 from membership import published
+from membership.site import opened
 
 FOLDER = Path(__file__).parents[1] / "book" / "exercises"
 SOLUTIONS = [
