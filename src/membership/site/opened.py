@@ -39,11 +39,14 @@ def write_notebooks() -> list[Path]:
     inputs_digest = _inputs_digest(texts)
     for page, text in texts.items():
         target = paths.project_root() / "notebooks" / f"{page}.ipynb"
-        text_digest, old_note = hashlib.sha256(text.encode()).hexdigest(), _note_in(target)
+        text_digest, earlier = hashlib.sha256(text.encode()).hexdigest(), _read_notebook(target)
+        # What it says that it was made of, changed since or not.
+        old_note = (earlier.get("metadata") or {}).get("membership", {})
         if old_note.get("made_of") == inputs_digest:
             continue
-        page_text = _as_notebook(text)
-        if target.exists() and note_of(target) is None and not _is_unrun_copy(page_text, target):
+        notebook = _as_notebook(text)
+        is_unrun_copy = not old_note and _cells(earlier) == _cells(notebook)
+        if target.exists() and note_of(target) is None and not is_unrun_copy:
             if old_note.get("source") != text_digest:
                 print(
                     f"{paths.shown(target)} was changed, so it stays as it is, though the chapter "
@@ -51,7 +54,6 @@ def write_notebooks() -> list[Path]:
                     file=sys.stderr,
                 )
             continue
-        notebook = json.loads(page_text)
         note = {"source": text_digest, "made_of": inputs_digest}
         paths.atomic_write(target, sealed(json.dumps(filled(notebook, page)), note))
         targets.append(target)
@@ -96,27 +98,16 @@ def _inputs_digest(texts: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
-def _as_notebook(text: str) -> str:
+def _as_notebook(text: str) -> dict[str, Any]:
     import jupytext
 
-    return jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb")
+    return json.loads(jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb"))
 
 
-def _note_in(notebook: Path) -> dict[str, Any]:
-    """What a notebook says that it was made of, changed since or not."""
-    return (_read_notebook(notebook).get("metadata") or {}).get("membership", {})
-
-
-def _is_unrun_copy(page: str, notebook: Path) -> bool:
-    """Whether a notebook without our note holds just these cells, and no output."""
-
-    def cells(document: dict[str, Any]) -> list[tuple[Any, ...]]:
-        entries = document.get("cells") or []
-        return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in entries]
-
-    document = _read_notebook(notebook)
-    note = (document.get("metadata") or {}).get("membership")
-    return not note and bool(document) and cells(document) == cells(json.loads(page))
+def _cells(document: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """What each cell of a notebook says and shows."""
+    cells = document.get("cells") or []
+    return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in cells]
 
 
 def _read_notebook(notebook: Path) -> dict[str, Any]:
