@@ -10,7 +10,7 @@ from membership import memory, metrics
 from membership.arrays import BoolArray, FloatArray, one_of
 from membership.attacks import ScoreTable
 from membership.audit import design as designs
-from membership.audit import page, report, sentences
+from membership.audit import report, sentences
 from membership.audit.reading import Scored, Several, read_scores
 from membership.audit.report import CARRIED, DELTA, FORMAT, RATES, area, made_from, rate
 from membership.errors import InputError
@@ -248,7 +248,7 @@ def strongest(
         "attack": name,
         "target": target,
         **{key: single_report[key] for key in OF_SCORES},
-        "roc": page.curve(scored, single_report["level"]).to_dict("records"),
+        "roc": report.curve(scored, single_report["level"]).to_dict("records"),
     }
 
 
@@ -286,7 +286,7 @@ def _attack(
             {"fpr": fpr, **interval, "expected_false_positives": fpr * fewest, "measured": True}
             for fpr, interval in zip(list(statistics)[1:], intervals, strict=True)
         ]
-    fprs = page.grid(fewest)
+    fprs = report.grid(fewest)
     mean_tpr = np.mean([metrics.tpr_on(score, member, fprs) for score, member in cases], axis=0)
     points = zip(fprs.tolist(), mean_tpr.tolist(), strict=True)
     roc = [{"fpr": fpr, "tpr": tpr} for fpr, tpr in points]
