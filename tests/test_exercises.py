@@ -8,7 +8,7 @@ import jupytext
 import pytest
 
 from membership import published
-from membership.site import exercises
+from membership.site import opened
 
 FOLDER = Path(__file__).parents[1] / "book" / "exercises"
 SOLUTIONS = [
@@ -32,7 +32,7 @@ def test_every_chapter_has_three_to_five_exercises_with_solutions(chapter):
 @pytest.mark.parametrize("chapter", sorted(published.papers))
 def test_every_exercise_says_how_hard_it_is_and_each_level_has_one(chapter):
     text = (FOLDER / f"{chapter}.md").read_text(encoding="utf-8")
-    lines = exercises.levels(chapter).splitlines()
+    lines = opened.levels(chapter).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["- *Easy*", "- *Medium*", "- *Hard*"]
     assert all(f"exercises/{chapter}.md#" in line for line in lines)
     titles = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from membership import cli, running, site
-from membership.running import sweep as sweeps
+from membership.running import many_runs as sweeps
 from membership.studies.bayes_optimal.imagenet import __main__ as imagenet
 
 ROOT = Path(__file__).parents[1]
@@ -103,7 +103,7 @@ def reader(tmp_path, monkeypatch):
     )
     monkeypatch.setattr("membership.running.compare.saved", lambda path: path)
     monkeypatch.setattr("membership.running.compare.compare", lambda *_: exit_well())
-    monkeypatch.setattr("membership.running.cluster.gatherer", lambda *_: exit_well())
+    monkeypatch.setattr("membership.running.pieces.gatherer", lambda *_: exit_well())
     # The page's own attack is in no registry.
     monkeypatch.setattr("membership.studies.comparison.leaderboard.row", lambda *_: exit_well())
     return tmp_path

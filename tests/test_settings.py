@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from membership import running
 from membership.errors import InputError
-from membership.namespaces import near
+from membership.namespaces import misspelt
 from membership.running import chapter_files
 from membership.settings import PROFILES, ChapterSettings, size
 
@@ -209,7 +209,7 @@ def test_a_chapter_s_own_variables_do_not_look_like_misspelt_parameters(chapter)
     names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}
     fields = running.settings_class(chapter).model_fields
     assert set(fields) < names
-    assert [name for name in names - set(fields) if near(name, fields)] == []
+    assert [name for name in names - set(fields) if misspelt(name, None, fields)] == []
 
 
 def test_one_number_stands_for_a_list_of_one():

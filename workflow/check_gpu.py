@@ -10,7 +10,7 @@ import torch
 
 from membership import running
 from membership.cli.command_line import show
-from membership.running.device_check import COLUMNS, TOLERANCE, cells, steps
+from membership.running.pieces import DEVICE_COLUMNS, TOLERANCE, cells, steps
 
 
 def main(chosen: Sequence[str], profile: str = "tiny") -> int:
@@ -27,7 +27,7 @@ def main(chosen: Sequence[str], profile: str = "tiny") -> int:
             for step in steps(chapter, profile):
                 print(f"{step.chapter} {step.evidence}", file=sys.stderr)
                 found.append(step)
-    show(f"{torch.cuda.get_device_name()}, profile {profile}", COLUMNS, [*map(cells, found)])
+    show(f"{torch.cuda.get_device_name()}, profile {profile}", DEVICE_COLUMNS, [*map(cells, found)])
     bad = [step for step in found if not step.is_good]
     for step in bad:
         print(f"{step.chapter} {step.evidence}: {step.error or 'beyond the tolerance'}")

@@ -105,7 +105,7 @@ const audit = {
     ];
   },
 
-  // What was assumed, tested and not tested, in the words of membership.audit.checklist.
+  // What was assumed, tested and not tested, in the words of membership.audit.sentences.
   checklist(named, grouped, noted) {
     const order = `igher scores mean member, few records tie,${named ? " none occurs twice," : ""} and neither side is rare`;
     const items = (status, texts) => texts.map((text) => ({ status, text }));

@@ -14,19 +14,10 @@ ALIKE = 0.91
 
 def misspelt(name: str, value: Any, known: Any) -> bool:
     """Whether a global was probably meant as one of the parameters that are known."""
-    return _plain(name, value) and near(name, known)
-
-
-def _plain(name: str, value: Any) -> bool:
-    """Tell whether a global could have been meant as a parameter; In and Out are IPython's."""
-    return (
-        not name.startswith("_")
-        and name not in ("In", "Out")
-        and (value is None or type(value) in (bool, int, float, str, list, tuple, dict))
-    )
-
-
-def near(name: str, known: Any) -> bool:
+    # In and Out are IPython's.
+    is_plain = value is None or type(value) in (bool, int, float, str, list, tuple, dict)
+    if not is_plain or name.startswith("_") or name in ("In", "Out"):
+        return False
     return bool(difflib.get_close_matches(name, list(known), n=1, cutoff=ALIKE))
 
 

@@ -78,11 +78,17 @@ def as_read(
 def answered(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
     """What a model answers for records, an InputError where they do not fit it."""
     try:
-        return as_logits(model(x))
+        answer = model(x)
+    except InputError:
+        raise
     except FAILURES as error:
-        if isinstance(error, InputError):
-            raise
         raise _unfit(x, error) from None
+    if not isinstance(answer, torch.Tensor):
+        raise InputError(
+            f"model answers a {type(answer).__name__}; give one whose answer is the tensor of "
+            "logits (records, classes)"
+        )
+    return answer
 
 
 def _unfit(x: torch.Tensor, error: BaseException) -> InputError:
@@ -136,16 +142,6 @@ def require_shapes(model: nn.Module) -> None:
             raise InputError(
                 f"model: {name} has no shape yet; put a record to the model before, and train it"
             )
-
-
-def as_logits(answer: Any) -> torch.Tensor:
-    """What a model answered, if that is a tensor."""
-    if isinstance(answer, torch.Tensor):
-        return answer
-    raise InputError(
-        f"model answers a {type(answer).__name__}; give one whose answer is the tensor of logits "
-        "(records, classes)"
-    )
 
 
 def require_logits(values: Any) -> None:

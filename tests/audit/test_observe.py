@@ -8,8 +8,9 @@ from scipy.special import logit, softmax
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from torch import nn
+from torch.utils.data import TensorDataset
 
-from membership import audit, metrics, signals
+from membership import attacks, audit, curvature, metrics, signals, training
 from membership.errors import InputError
 
 RNG = np.random.default_rng(3)
@@ -193,3 +194,81 @@ def test_copies_and_another_source_are_warned_of():
     (said,) = found.attrs["warnings"]
     assert "never sees the model" in said
     assert said in audit.compare(found)["warnings"]
+
+
+DRAWS = np.random.default_rng(3)
+POINTS = DRAWS.normal(size=(120, 6))
+CLASSES = (POINTS[:, 0] > 0).astype(int) + (POINTS[:, 2] > 0.5)
+UNSEEN = (DRAWS.normal(size=(40, 6)), DRAWS.integers(0, 3, 40))
+WITH_HELD = {"n_reference": 4, "n_targets": 2, "held": UNSEEN}
+
+
+def network(x, y, seed):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3)).double()
+
+
+@pytest.fixture(scope="module")
+def found():
+    return audit.gather(POINTS, CLASSES, network, **WITH_HELD, seed=5)
+
+
+def test_the_regression_is_that_of_each_target_on_held_records(found) -> None:
+    asked, held = (np.c_[x, np.eye(3)[y]] for x, y in ((POINTS, CLASSES), UNSEEN))
+    for target in range(2):
+        fitted = training.fit_qmia(held, found["held_hinge"][target].values, seed=5)
+        mean, sd = fitted.predict(asked)
+        np.testing.assert_allclose(found["regressed_mean"][target], mean, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(found["regressed_sd"][target], sd, rtol=1e-4)
+        score = attacks.registry()["qmia"].on(found, target=target)
+        z = (found["hinge"][target].values - mean) / sd
+        np.testing.assert_array_equal(np.argsort(score[::7]), np.argsort(z[::7]))
+    assert np.isnan(found["regressed_mean"][2:]).all()
+
+
+def test_a_reference_predicts_by_its_last_layer_where_the_record_was_not_its_own(found) -> None:
+    each = []
+    for at in range(2, 6):
+        # Seeds are those of gathering: its own, and the number of the training.
+        model, inside = network(POINTS, CLASSES, 5 + at), found["member"][at].values
+        layer = curvature.last_layer(model, POINTS, layer="2")
+        posterior = curvature.last_layer_laplace(
+            layer.features[inside], layer.logits[inside], "marginal-likelihood",
+            weight=layer.weight, bias=layer.bias, label=CLASSES[inside],
+        )  # fmt: skip
+        covariance = posterior.covariance(layer.features)
+        moments = attacks.distributions.frozen_moments(layer.logits, covariance, CLASSES)
+        np.testing.assert_allclose(found["posterior_mean"][at], moments[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found["posterior_sd"][at], np.sqrt(moments[1]), rtol=1e-4)
+        each.append(~inside)
+    assert np.isnan(found["posterior_mean"][:2]).all()
+    # A target's first reference moves with the target; a member's prediction is another's.
+    for target in range(2):
+        seen = attacks.observe(found, target=target)
+        assert seen["posterior.closed form.mean"].shape == (2, 120)
+        order = np.roll(np.arange(2, 6), -target)
+        for record in range(0, 120, 11):
+            own = [at for at in order if not found["member"][at, record]]
+            wanted = found["posterior_mean"].values[own, record]
+            np.testing.assert_array_equal(
+                seen["posterior.closed form.mean"][:, record], wanted.astype(float)
+            )
+
+
+def test_they_are_attacks_of_the_comparison_and_are_left_out_with_what_they_take(found) -> None:
+    there = {"qmia", "bmia-closed", "bmia-mixture", "rmia-warm", "base-warm"}
+    assert there <= set(attacks.scores(found).score)
+    stream = TensorDataset(torch.tensor(POINTS), torch.tensor(CLASSES))
+    for other in (
+        audit.gather(stream, None, network, n_reference=4, n_targets=1),
+        audit.gather(
+            POINTS, CLASSES, None, model=network(POINTS, CLASSES, 1), member=np.arange(120) < 60
+        ),
+    ):
+        report = audit.compare(other)
+        lacks = {one["name"]: one["lacks"] for one in report["left_out"]}
+        assert there - set(lacks) <= {"rmia-warm", "base-warm"}
+        assert lacks["qmia"].endswith("held ones that no model has seen")
+        assert "linear layer" in lacks["bmia-closed"]
+        assert "attacks.iha" in lacks["iha"]
+        assert [name for name, text in lacks.items() if ": " not in text] == []

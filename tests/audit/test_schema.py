@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from membership import paths
-from membership.audit import Scored, audit, checklist, compare
+from membership.audit import Scored, audit, compare
+from membership.audit.report import FORMAT
+from membership.audit.sentences import checklist_of_evidence, checklist_of_scores
 from tests.audit.test_comparison import outputs
 from tests.audit.test_several import targets, three
 
@@ -44,7 +46,7 @@ REPORTS: dict[str, Callable[[], dict]] = {
 def test_every_report_has_the_published_form(kind: str) -> None:
     report = plain(REPORTS[kind]())
     assert [error.message for error in FORM.iter_errors(report)] == []
-    assert report["format"] == checklist.FORMAT == SCHEMA["title"]
+    assert report["format"] == FORMAT == SCHEMA["title"]
 
 
 def test_the_form_is_a_schema() -> None:
@@ -91,7 +93,7 @@ def test_a_comparison_lacking_a_part_does_not_pass() -> None:
     ],
 )
 def test_the_checklist_follows_what_was_given(given: dict, not_tested: set) -> None:
-    listed = checklist.of_scores(**given, noted=False)
+    listed = checklist_of_scores(**given, noted=False)
     said = {one["text"].split()[0].rstrip(".") for one in listed if one["status"] == "not tested"}
     assert said == not_tested
     twice = any("none occurs twice" in one["text"] for one in listed)
@@ -102,7 +104,7 @@ def test_the_checklist_says_whether_a_note_is_of_what_was_tested() -> None:
     told = {
         noted: [
             "a note says" in one["text"]
-            for one in checklist.of_scores(named=True, grouped=True, noted=noted)
+            for one in checklist_of_scores(named=True, grouped=True, noted=noted)
             if one["status"] == "tested"
         ]
         for noted in (True, False)
@@ -114,7 +116,7 @@ def test_the_checklist_of_evidence_says_whether_its_records_were_looked_at() -> 
     status = {
         looked: next(
             one["status"]
-            for one in checklist.of_evidence(looked_at=looked, grouped=True, units=2)
+            for one in checklist_of_evidence(looked_at=looked, grouped=True, units=2)
             if one["text"].startswith("Members and non-members differ")
         )
         for looked in (True, False)

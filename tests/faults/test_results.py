@@ -14,7 +14,7 @@ import pytest
 
 from membership import paths
 from membership.errors import InputError
-from membership.site import check_results
+from membership.site import build
 
 STUDY = '''
 
@@ -226,7 +226,7 @@ def test_a_damaged_result_is_not_published_and_a_rerun_repairs_it(project, monke
             damage(folder / name)
             # What the command asks before it builds.
             with pytest.raises(InputError) as refusal:
-                check_results.agreed(["demo"])
+                build.agreed(["demo"])
             assert told in str(refusal.value)
             assert "run it again: membership run demo -p profile tiny" in str(refusal.value)
             (folder / name).write_bytes(before[name])

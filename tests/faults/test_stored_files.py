@@ -13,7 +13,7 @@ import pytest
 from membership import data, manifest, paths
 from membership.errors import InputError
 from membership.running import chapter_files, times, up_to_date
-from membership.site import build_site, check_results
+from membership.site import build, build_site
 from membership.site.statistics import run_statistics
 
 pytestmark = pytest.mark.slow
@@ -122,7 +122,7 @@ def noticed(mark: str) -> str:
     """What `build` says, in one line, of a fault that a rerun would repair."""
     assert not passed_over(mark)
     with pytest.raises(InputError) as refusal:
-        check_results.agreed(["demo"])
+        build.agreed(["demo"])
     assert "\n" not in str(refusal.value)
     assert "membership run demo" in str(refusal.value)
     return str(refusal.value)

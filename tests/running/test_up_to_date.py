@@ -127,8 +127,8 @@ def test_what_features_are_trained_on_counts_where_a_data_set_lies_in_a_file(
     put(tmp_path / "data" / "cifar10.npz")
     assert fingerprint(dataset="digits") == embedded
     assert fingerprint(dataset="mnist") != named
-    files = up_to_date.data_files(Settings.from_values({"dataset": "mnist"}))
-    assert [f.name for f in files] == ["cifar100.npz", "mnist.npz"]
+    read = up_to_date.data_digests(Settings.from_values({"dataset": "mnist"}))
+    assert [Path(file).name for file in read] == ["cifar100.npz", "mnist.npz"]
 
 
 def literals(chapter):

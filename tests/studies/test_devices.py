@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from membership import running, training
-from membership.running import cluster
+from membership.running import pieces
 from membership.training import ensemble
 from tests.fake_device import DEVICE, FakeDevice, Generator, WrongDevice
 
@@ -29,7 +29,7 @@ SMALLER = {
 def steps(chapter):
     """What gathers each evidence of a chapter, by name."""
     strings = {"profile": "tiny", "n_jobs": "1", **SMALLER.get(chapter, {})}
-    found = cluster.source(running.check(chapter, running.settings_class(chapter).typed(strings)))
+    found = pieces.source(running.check(chapter, running.settings_class(chapter).typed(strings)))
     return {name: partial(found.gather, name) for name in found.gatherers()}
 
 

@@ -7,12 +7,10 @@ from membership import attacks
 from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
-from membership.audit import checklist, meaning
-from membership.audit.provenance import made_from
-from membership.audit.ranking import ranked, strongest
+from membership.audit import sentences
 from membership.audit.reading import Scored
-from membership.audit.report import DELTA, check
-from membership.audit.warnings import ONE_TARGET
+from membership.audit.report import DELTA, FORMAT, check, made_from
+from membership.audit.several import ranked, strongest
 from membership.errors import InputError
 
 MOST_MODELS = 64
@@ -92,7 +90,7 @@ def compare(
         ]
         close["display"] = known[best].display
     return {
-        "format": checklist.FORMAT,
+        "format": FORMAT,
         "provenance": made_from(inputs, seed=seed),
         "set": str(evidence[0].attrs.get("set", "")),
         **ranking,
@@ -108,16 +106,16 @@ def compare(
         ],
         "strongest": close,
         "left_out": [_left_out(name, lacks, tasks) for name, lacks in first.lacking.items()],
-        "meaning": meaning.of_several(close, known[best].display, ranking),
-        "checklist": checklist.of_evidence(
+        "meaning": sentences.meaning_of_several(close, known[best].display, ranking),
+        "checklist": sentences.checklist_of_evidence(
             looked_at=all("warnings" in dataset.attrs for dataset in evidence),
             grouped=bool(close and close["groups"]),
             units=len(set(units)),
         ),
         "warnings": [
             *_notes(evidence),
-            *([ONE_TARGET] if len(set(units)) == 1 else []),
-            *meaning.alike(ranking, {name: attack.display for name, attack in known.items()}),
+            *([sentences.ONE_TARGET] if len(set(units)) == 1 else []),
+            *sentences.alike(ranking, {name: attack.display for name, attack in known.items()}),
         ],
     }
 

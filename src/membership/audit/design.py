@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from membership import privacy
-from membership.arrays import BoolArray, FloatArray, one_of
+from membership.arrays import BoolArray, FloatArray
 from membership.audit.reading import Scored
 from membership.privacy import lower_bounds
 from membership.privacy.lower_bounds import n_thresholds
@@ -42,11 +42,6 @@ Cases = Sequence[tuple[FloatArray, BoolArray]]
 """Scores and truth of each attack, target or both whose bounds share the error."""
 Pair = tuple[float, float]
 """Of epsilon, and of mu."""
-
-
-def check(design: str) -> None:
-    """Raise an InputError unless a design is one of the two."""
-    one_of("design", design, DESIGNS)
 
 
 def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[str, Any]:

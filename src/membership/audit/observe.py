@@ -2,21 +2,28 @@
 
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xarray as xr
+from torch import nn
 from tqdm import tqdm
 
-from membership import data, evidence
+from membership import curvature, data, evidence, training
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
-from membership.audit import predicted, streams, warnings
+from membership.attacks.bmia import runner_up
+from membership.audit import sentences
 from membership.audit.tasks import (
+    Arrays,
     Records,
+    Streamed,
     Task,
     answers_of,
+    for_training,
     hashes_of,
+    is_stream,
     records_of,
     task_of,
 )
@@ -126,7 +133,7 @@ def gather(
         train, parts, masks, models, references, seed, task_kind
     )
     observed = task_kind.observed(signals, masks, references, parts)
-    observed |= predicted.by_regression(parts, signals, len(targets), seed)
+    observed |= by_regression(parts, signals, len(targets), seed)
     hashes = [hashes_of(task_kind, part) for part in parts]
     train_name = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
     return evidence.dataset(
@@ -148,7 +155,7 @@ def _parts(x: Any, y: Any, held: Any, task: Task) -> list[Records]:
     """The records with their labels and, where there are some, those that no model has seen."""
     parts = [records_of("x, y", x, y, task)]
     if held is not None:
-        held = (held, None) if streams.is_stream(held) else held
+        held = (held, None) if is_stream(held) else held
         if not isinstance(held, tuple | list) or len(held) != 2:
             raise InputError(f"held is a {type(held).__name__}; give the pair (x, y) or None")
         parts.append(records_of("held", *held, task))
@@ -177,11 +184,11 @@ def _gather_signals(
         _announce(len(masks) - len(signals) - 1, (time.monotonic() - began) / 2, masks.nbytes)
         (x, y), remaining = parts[0], range(len(signals), len(masks) - 1)
         for i in tqdm(remaining, desc="training", unit="model"):
-            x_in = streams.trained_on(x[masks[i]])
+            x_in = for_training(x[masks[i]])
             model, reference = train(x_in, y[masks[i]], seed + i), i in references
             signals.append(_signals(model, parts, task, masks[i] if reference else None))
         signals.append(last_signals)
-    return predicted.stacked(signals), repeat_notes
+    return stacked(signals), repeat_notes
 
 
 def _announce(trainings: int, seconds: float, answers: int) -> None:
@@ -198,7 +205,7 @@ def _warnings(
     parts: list[Records], hashes: list[np.ndarray], own_mask: BoolArray | None, log_odds: FloatArray
 ) -> list[str]:
     """What about the data, and about models that all answer alike, bends an audit."""
-    notes = warnings.of_records(parts[0], hashes[0], own_mask, *hashes[1:])
+    notes = sentences.notes_of_records(parts[0], hashes[0], own_mask, *hashes[1:])
     if len(log_odds) > 1 and np.ptp(log_odds, axis=0).max() == 0:
         notes.append(
             "All models answer the same, whatever they were trained on: does `train` start a new "
@@ -234,7 +241,7 @@ def _signals(
         for name, values in task.signals(answers_of(task, model, x, y), y).items()
     }
     if trained_on is not None and "hinge" in signals:
-        signals |= predicted.by_posterior(model, parts[0], trained_on)
+        signals |= by_posterior(model, parts[0], trained_on)
     return signals
 
 
@@ -243,10 +250,10 @@ def _train_twice(
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """What a model shows; and in a sentence how far its like with one seed answers apart, if so."""
     x, y = (part[mask] for part in parts[0])
-    first = train(streams.trained_on(x), y, seed)
+    first = train(for_training(x), y, seed)
     # Before the second training, which may be of the same object.
     signals, first_answers = _signals(first, parts, task, mask), answers_of(task, first, x, y)
-    second = train(streams.trained_on(x), y, seed)
+    second = train(for_training(x), y, seed)
     second_answers = answers_of(task, second, x, y)
     gap = float(np.abs(first_answers - second_answers).max())
     if gap <= 1e-3 * max(1.0, float(np.abs(first_answers).max())):
@@ -258,3 +265,64 @@ def _train_twice(
         "`train` starts a new model each time, since each is one draw of the training; another "
         "gathering gives others, and only the saved evidence gives these numbers again."
     ]
+
+
+def by_regression(parts: list[Records], found: Arrays, n_targets: int, seed: int) -> Arrays:
+    """Moments of each target's hinge on a non-member like the record, fitted to held records.
+
+    Of models that are no targets they are NaN; empty where there is nothing to fit.
+    """
+    if len(parts) < 2 or "hinge" not in found or any(isinstance(x, Streamed) for x, _ in parts):
+        return {}
+    n_classes = 1 + max(int(y.max()) for _, y in parts)
+    asked, held = (_with_label(x, y, n_classes) for x, y in parts)
+    mean, sd = np.full((2, *found["hinge"].shape), np.nan)
+    for target in range(n_targets):
+        try:
+            fitted = training.fit_qmia(held, found["held_hinge"][target], seed=seed)
+        except InputError:  # The target answers the same for every held record.
+            continue
+        mean[target], sd[target] = fitted.predict(asked)
+    return {} if np.isnan(mean).all() else {"regressed_mean": mean, "regressed_sd": sd}
+
+
+def by_posterior(model: Any, part: Records, trained_on: BoolArray) -> Arrays:
+    """Moments of the hinge that Laplace's posterior of a model's last layer predicts.
+
+    Its closed form, with the runner-up frozen. Empty where the model does not end in a linear
+    layer with a logit for each class.
+    """
+    x, y = part
+    if not isinstance(model, nn.Module) or isinstance(x, Streamed):
+        return {}
+    linear = [name for name, one in model.named_modules() if isinstance(one, nn.Linear)]
+    try:
+        layer = curvature.last_layer(model, x, layer=linear[-1] if linear else "")
+        fit = layer.features[trained_on], layer.logits[trained_on]
+        with warnings.catch_warnings():
+            # A prior precision that tuning leaves open bends the attack, not the audit.
+            warnings.simplefilter("ignore")
+            posterior = curvature.last_layer_laplace(
+                *fit, "marginal-likelihood", weight=layer.weight, bias=layer.bias,
+                label=y[trained_on],
+            )  # fmt: skip
+        rival, rows = runner_up(layer.logits, y), np.arange(len(y))
+        variance = posterior.difference_variance(layer.features, y, rival)
+    except InputError:
+        return {}
+    mean = layer.logits[rows, y] - layer.logits[rows, rival]
+    return {"posterior_mean": mean, "posterior_sd": np.sqrt(variance)}
+
+
+def stacked(models: list[Arrays]) -> Arrays:
+    """What all models show, a row each; NaN where only others show something."""
+    each = {name: values for model in models for name, values in model.items()}
+    return {
+        name: np.stack([model.get(name, np.full(values.shape, np.nan)) for model in models])
+        for name, values in each.items()
+    }
+
+
+def _with_label(x: np.ndarray, y: np.ndarray, n_classes: int) -> FloatArray:
+    """What a regression of the hinge is given of records: features, and the class."""
+    return np.c_[x.reshape(len(x), -1).astype(np.float64), np.eye(n_classes)[y]]

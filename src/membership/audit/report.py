@@ -1,19 +1,27 @@
-"""What scores prove: the report of an audit as plain values, and as files."""
+"""What scores prove: the report of an audit as plain values, as one HTML page, and as files."""
 
 import hashlib
 import json
+import shlex
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import numpy as np
+import pandas as pd
 from scipy import special
 
-from membership import metrics, paths
-from membership.arrays import check_delta, check_level, whole
-from membership.audit import checklist, design, meaning, page, provenance, warnings
+import membership
+from membership import markup, metrics, paths
+from membership.arrays import check_delta, check_level, one_of, whole
+from membership.audit import design, sentences
 from membership.audit.reading import Scored, read_scores
 from membership.metrics import auc_interval, tpr_interval
 
+FORMAT = "membership-audit-1"
+"""What `audit.schema.json`, published with the site, describes."""
 RATES = (0.001, 0.01, 0.1)
 PRIORS = (0.5, 0.1, 0.01)
 MOST_EXPOSED = 20
@@ -23,6 +31,11 @@ CARRIED = 10
 DELTA = 1e-5
 """The chance that a promise of privacy fails altogether: customary, and below one in the number of
 training records for up to 100,000 of them."""
+A_DECADE = 8
+"""Points of a curve in each power of ten, which are among them as the rates of the tables are."""
+MOST_CURVES = 6
+HEIGHT = 3.2
+"""Inches of a figure: enough for three powers of ten to be told apart."""
 
 
 def audit(
@@ -31,11 +44,11 @@ def audit(
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member = scored.score, scored.member
     check(level, delta)
-    design.check(drawn)
+    one_of("design", drawn, design.DESIGNS)
     proved = design.bounds_of(scored, level, delta, drawn)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
-    noted = warnings.of_scores(scored, level)
+    noted = sentences.notes_of_scores(scored, level)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
     group_level = 1 - (1 - level) / max(len(groups), 1)
     measured = {
@@ -45,19 +58,19 @@ def audit(
         "groups": _groups(scored, group_level),
     }
     return {
-        "format": checklist.FORMAT,
-        "provenance": provenance.made_from({"arrays": digest}),
+        "format": FORMAT,
+        "provenance": made_from({"arrays": digest}),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
         **measured,
         **proved,
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
-        "meaning": meaning.of_one(measured, proved),
-        "checklist": checklist.of_scores(
+        "meaning": sentences.meaning_of_one(measured, proved),
+        "checklist": sentences.checklist_of_scores(
             named=scored.named,
             grouped=scored.group is not None,
-            noted=len(noted) > len(warnings.not_read(scored.not_read)),
+            noted=len(noted) > len(sentences.not_read(scored.not_read)),
             coins=drawn == design.COINS,
         ),
         "warnings": noted,
@@ -69,6 +82,32 @@ def check(level: float, delta: float, seed: int = 0) -> None:
     whole("seed", seed, 0)
     check_level(level)
     check_delta(delta)
+
+
+def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:
+    """Edition, day, digests of the inputs, settings; two runs on one day make the same."""
+    return {
+        "version": membership.__version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": None,
+        "inputs": [{"name": name, "sha256": digest} for name, digest in inputs.items()],
+        **settings,
+    }
+
+
+def by_command(report: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[str, Any]:
+    """The report with the file and the command, without its folders, in its provenance."""
+    name = file.name.encode(errors="replace").decode()  # a file's name need not be UTF-8
+    given = [
+        f"--{option}={one}"
+        for option, value in options.items()
+        for one in (value if isinstance(value, tuple) else (value,))
+    ]
+    made = {
+        "command": shlex.join(["membership", "audit", name, *given]),
+        "inputs": [{"name": name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],
+    }
+    return {**report, "provenance": {**report["provenance"], **made}}
 
 
 def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Path]:
@@ -102,7 +141,7 @@ def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Pat
         scored = read_scores(scored)
     paths.require_writable(folder)
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    files = {"audit.html": page.html(report, scored, title), "audit.json": text}
+    files = {"audit.html": _html(report, scored, title), "audit.json": text}
     for name, content in files.items():
         # A file's name need not be UTF-8.
         paths.atomic_write(folder / name, content.encode(errors="replace"))
@@ -194,3 +233,87 @@ def _highest(scored: Scored) -> np.ndarray:
 
 def _number(value: float, interval: tuple[float, float]) -> dict[str, float]:
     return {"value": float(value), "low": interval[0], "high": interval[1]}
+
+
+def _html(report: dict, scored: Scored | None, title: str) -> str:
+    """The page; everything that comes from a file is escaped."""
+    if scored is None:
+        name, close = "comparison.html", report["strongest"]
+        drawing = _roc(_named(close["roc"], "this attack")) if close else ""
+        of_all = _of_all(report["attacks"])
+    else:
+        name, of_all = "audit.html", ""
+        drawing = _roc(curve(scored, report["level"]).assign(series="this attack"))
+    shared = {"drawing": drawing, "of_all": of_all, "curves": MOST_CURVES}
+    return _templates().get_template(name).render(report=report, title=title, **shared)
+
+
+def curve(scored: Scored, level: float) -> pd.DataFrame:
+    """The ROC curve at rates that logarithmic axes show, with the interval of each point."""
+    rates = grid(int((~scored.member).sum()))
+    band = np.array([tpr_interval(scored.score, scored.member, r, level) for r in rates])
+    tpr = metrics.tpr_on(scored.score, scored.member, rates)
+    return pd.DataFrame({"fpr": rates, "tpr": tpr, "low": band[:, 0], "high": band[:, 1]})
+
+
+def grid(non_members: int) -> np.ndarray:
+    """False positive rates that logarithmic axes show, from 0.1%, or 0.01% where that is more."""
+    decades = 4 if non_members > 1000 else 3
+    return np.unique(np.r_[10.0 ** (np.arange(-A_DECADE * decades, 0) / A_DECADE), 0.5, 0.9])
+
+
+def _named(points: list[dict[str, float]], name: str) -> pd.DataFrame:
+    return pd.DataFrame(points).assign(series=name)
+
+
+def _of_all(attacks: list[dict]) -> str:
+    """The curves of the strongest with each kind of references, where there are two attacks."""
+    if len(attacks) == 1:
+        return ""
+    first: dict[str, dict] = {}
+    seen = [
+        attack for attack in attacks if any(at["tpr"] for at in attack["roc"] if at["fpr"] <= 0.1)
+    ]
+    for attack in seen or attacks:
+        first.setdefault(attack.get("references", attack["name"]), attack)
+    shown = [*first.values()][:MOST_CURVES]
+    named = [_named(attack["roc"], attack.get("display", attack["name"])) for attack in shown]
+    return _roc(pd.concat(named, ignore_index=True))
+
+
+def _roc(points: pd.DataFrame) -> str:
+    """The address of curves on logarithmic axes, with their bands where they have some.
+
+    It holds the whole picture: two that stand in the page itself would share their parts' names.
+    """
+    # Here and not above: reading a file and refusing it should not wait for matplotlib.
+    from membership import plots
+
+    named = points.assign(panel="")
+    with plots.style():
+        figure = plots.roc_panels(named, floor=float(points["fpr"].min()))
+        figure.set_size_inches(figure.get_figwidth(), HEIGHT)
+        drawn = plots.save_bytes(figure, "svg")
+    return markup.embedded("svg+xml", drawn)
+
+
+def _percent(rate: float) -> str:
+    # More digits of what is about 0 would look exact.
+    return "<0.01%" if 0 < rate < 1e-4 else f"{100 * rate:.3g}%"
+
+
+def _left_out(attacks: list[dict]) -> list[tuple[str, str]]:
+    """Attacks that take the same, together, and what that is."""
+    names: dict[str, list[str]] = {}
+    for attack in attacks:
+        names.setdefault(attack["takes"], []).append(attack["display"])
+    return [(", ".join(shown), takes) for takes, shown in names.items()]
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    environment = markup.templates("membership.audit")
+    environment.filters["percent"] = _percent
+    environment.filters["left_out"] = _left_out
+    environment.filters["number"] = lambda value: f"{value:.3f}"
+    return environment

@@ -1,19 +1,20 @@
-"""An audit of scores: of one attack on one model, or of several attacks and targets."""
+"""Attacks on the same targets and records: ranked, compared in pairs, and what they prove."""
 
 import hashlib
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from membership import memory
-from membership.arrays import BoolArray, FloatArray
+from membership import memory, metrics
+from membership.arrays import BoolArray, FloatArray, one_of
 from membership.attacks import ScoreTable
-from membership.audit import checklist, meaning, provenance, report, warnings
 from membership.audit import design as designs
-from membership.audit.ranking import ranked, strongest
+from membership.audit import report, sentences
 from membership.audit.reading import Scored, Several, read_scores
-from membership.audit.report import DELTA
+from membership.audit.report import CARRIED, DELTA, FORMAT, RATES, area, made_from, rate
 from membership.errors import InputError
+from membership.privacy.lower_bounds import LEAST_RECORDS
 
 
 def audit(
@@ -79,7 +80,7 @@ def audit(
         scored = read_scores(scored)
     if isinstance(scored, Scored):
         return report.audit(scored, level=level, delta=delta, drawn=design)
-    designs.check(design)
+    one_of("design", design, designs.DESIGNS)
     if design == designs.COINS:
         raise InputError(
             "design = 'coins': its bounds are of one attack on one target; choose one beforehand"
@@ -92,21 +93,21 @@ def audit(
     best, first = ranking["attacks"][0]["name"], scored.targets[0]
     close = strongest(_scored(scored, best, first), best, first, len(table.score), level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
-    left = warnings.not_read(scored.not_read)
+    left = sentences.not_read(scored.not_read)
     noted = _warnings(scored, ranking["attacks"], table)
     known = {"named": scored.named, "grouped": scored.group is not None, "noted": bool(noted)}
-    single = [warnings.ONE_TARGET] * (len(scored.targets) == 1)
+    single = [sentences.ONE_TARGET] * (len(scored.targets) == 1)
     return {
-        "format": checklist.FORMAT,
-        "provenance": provenance.made_from({"arrays": digest.hexdigest()}, seed=seed),
+        "format": FORMAT,
+        "provenance": made_from({"arrays": digest.hexdigest()}, seed=seed),
         **ranking,
         "strongest": close,
         "left_out": [],
-        "meaning": meaning.of_several(close, best, ranking),
-        "checklist": checklist.of_scores(
+        "meaning": sentences.meaning_of_several(close, best, ranking),
+        "checklist": sentences.checklist_of_scores(
             **known, attacks=len(scored.score), targets=ranking["independent_units"]
         ),
-        "warnings": [*left, *noted, *single, *meaning.alike(ranking, {})],
+        "warnings": [*left, *noted, *single, *sentences.alike(ranking, {})],
     }
 
 
@@ -159,7 +160,204 @@ def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable)
     notes = [
         f"{attack['name']}: {text}"
         for attack in ranking
-        for text in warnings.of_attack(scored.score[attack["name"]], attack["auc"]["high"])
+        for text in sentences.notes_of_attack(scored.score[attack["name"]], attack["auc"]["high"])
     ]
     rows = np.arange(scored.member.size) if len(table.targets) > 1 else scored.record
-    return notes + warnings.of_rows(rows, scored.member)
+    return notes + sentences.notes_of_rows(rows, scored.member)
+
+
+Statistics = dict[str | float, metrics.Resampled]
+RESAMPLES, LEAST_RESAMPLES, WORK = 1_000, 200, 20_000_000
+OF_SCORES = (
+    *("records", "level", "auc", "tpr_at_fpr", "positive_predictive_value"),
+    *("groups", "group_level", "most_exposed"),
+)
+"""What is said of the strongest attack as in `audit`."""
+DESIGNS = {
+    "one target": "One model was asked, and each of its records is a trial.",
+    "pooled": (
+        "No record was asked of two targets, so the records of all targets are trials together, "
+        "with thresholds that all targets share."
+    ),
+    "per target": (
+        "Targets were asked the same records, whose trials are not independent, so they are not "
+        "pooled: each target has its own bounds, and the confidence pays for their number."
+    ),
+}
+
+
+def ranked(
+    table: ScoreTable,
+    names: list[Any],
+    units: list[int],
+    level: float,
+    delta: float,
+    seed: int,
+    copied: str | None = None,
+) -> dict[str, Any]:
+    """The attacks of a table from the strongest, each pair's difference, targets and bounds.
+
+    Parameters are those of `membership.audit.compare`; `names` are the targets' and `units` has
+    one label a target; `copied` is that of `design.copies`. With one target, AUC and rates are as
+    `audit` has them; with several, they are means whose intervals are over targets and records.
+    """
+    statistics = metrics.resampled_rates(
+        table.score, table.member, fprs=_carried(table), resamples=_resamples(table), seed=seed
+    )
+    mean_auc = {
+        name: float(of_attack["auc"].value.mean()) for name, of_attack in statistics.items()
+    }
+    order = sorted(mean_auc, key=lambda name: -mean_auc[name])
+    attacks = {name: _attack(_cases(table, name), statistics[name], level, units) for name in order}
+    pair_level = 1 - (1 - level) / max(len(order) * (len(order) - 1) // 2, 1)
+    pairs = [
+        {"first": a, "second": b, **_pair(statistics[a], statistics[b], pair_level, units)}
+        for a, b in combinations(order, 2)
+    ]
+    behind_best = {
+        pair["second"]: _negated(pair["auc"]) for pair in pairs if pair["first"] == order[0]
+    }
+    target_level = 1 - (1 - level) / len(names)
+    return {
+        "level": level,
+        "targets": len(names),
+        "independent_units": len(set(units)),
+        "records": int(table.record.size),
+        "attacks": [
+            {"name": name, **attacks[name], "behind_best": behind_best.get(name)} for name in order
+        ],
+        "pair_level": pair_level,
+        "pairs": pairs,
+        "target_level": target_level,
+        "by_target": _by_target(table, names, order, target_level) if len(names) > 1 else [],
+        **_bounds(table, level, delta, copied),
+    }
+
+
+def strongest(
+    scored: Scored | None, name: str, target: str | int, n_attacks: int, level: float
+) -> dict[str, Any] | None:
+    """The first attack on a target as `audit` has it, paid for by the attacks' number."""
+    if scored is None:
+        return None
+    try:
+        single_report = report.audit(scored, level=1 - (1 - level) / n_attacks)
+    except InputError:  # Too few records.
+        return None
+    return {
+        "attack": name,
+        "target": target,
+        **{key: single_report[key] for key in OF_SCORES},
+        "roc": report.curve(scored, single_report["level"]).to_dict("records"),
+    }
+
+
+def _carried(table: ScoreTable) -> list[float]:
+    """The rates at which the non-members of each target let one expect enough false positives."""
+    fewest = min(
+        int((~table.member & np.isfinite(score)).sum(axis=1).min())
+        for score in table.score.values()
+    )
+    return [fpr for fpr in RATES if fpr * fewest >= CARRIED]
+
+
+def _resamples(table: ScoreTable) -> int:
+    """As many as small tables have, and fewer of large ones, whose rates vary little anyway."""
+    return int(np.clip(WORK // table.record.size, LEAST_RESAMPLES, RESAMPLES))
+
+
+def _attack(
+    cases: list[tuple[np.ndarray, np.ndarray]],
+    statistics: Statistics,
+    level: float,
+    units: list[int],
+) -> dict[str, Any]:
+    """One attack's AUC, rates and ROC curve, from scores and truth of each target."""
+    fewest = min(int((~member).sum()) for _, member in cases)
+    if len(cases) == 1:
+        score, member = cases[0]
+        auc = area(score, member, level)
+        rates = [rate(score, member, fpr, level) for fpr in RATES]
+    else:
+        auc, *intervals = [
+            _ends(statistic.interval(level, units)) for statistic in statistics.values()
+        ]
+        rates = [
+            {"fpr": fpr, **interval, "expected_false_positives": fpr * fewest, "measured": True}
+            for fpr, interval in zip(list(statistics)[1:], intervals, strict=True)
+        ]
+    fprs = report.grid(fewest)
+    mean_tpr = np.mean([metrics.tpr_on(score, member, fprs) for score, member in cases], axis=0)
+    points = zip(fprs.tolist(), mean_tpr.tolist(), strict=True)
+    roc = [{"fpr": fpr, "tpr": tpr} for fpr, tpr in points]
+    return {"auc": auc, "tpr_at_fpr": rates, "roc": roc}
+
+
+def _pair(first: Statistics, second: Statistics, level: float, units: list[int]) -> dict[str, Any]:
+    """What the first has more than the second of each statistic, on the same resamples."""
+    differences = {
+        key: _ends((first[key] + second[key] * -1.0).interval(level, units)) for key in first
+    }
+    auc = differences.pop("auc")
+    return {
+        "auc": auc,
+        "tpr_at_fpr": [{"fpr": fpr, **interval} for fpr, interval in differences.items()],
+    }
+
+
+def _by_target(
+    table: ScoreTable, names: list[Any], order: list[str], level: float
+) -> list[dict[str, Any]]:
+    """Each target's own AUCs, whose intervals hold for all targets of an attack at once."""
+    entries = []
+    for row, target in enumerate(names):
+        cases = {name: _case(table, name, row) for name in order}
+        _, member = cases[order[0]]
+        counts = {"members": int(member.sum()), "non_members": int((~member).sum())}
+        auc = {name: area(*case, level) for name, case in cases.items()}
+        entries.append({"target": target, **counts, "auc": auc})
+    return entries
+
+
+def _bounds(table: ScoreTable, level: float, delta: float, copied: str | None) -> dict[str, Any]:
+    """What the strongest attack proves, paid for by Bonferroni's correction."""
+    design = bounds_design(table)
+    by_attack = [_cases(table, name) for name in table.score]
+    if design == "pooled":
+        cases = [tuple(map(np.concatenate, zip(*targets, strict=True))) for targets in by_attack]
+    else:
+        cases = [case for targets in by_attack for case in targets]
+    too_few = any(np.bincount(truth, minlength=2).min() < LEAST_RECORDS for _, truth in cases)
+    repeated = np.unique(table.record).size < table.record.size
+    if repeated or too_few:
+        return {"bounds_design": None, "epsilon_lower_bound": None, "mu_lower_bound": None}
+    return {
+        "bounds_design": {"trials": design, "reason": DESIGNS[design]},
+        **designs.trials(cases, level, delta, copied),
+    }
+
+
+def bounds_design(table: ScoreTable) -> str:
+    """Whether the bounds are of one target, of all targets' records together, or of each target."""
+    if len(table.targets) == 1:
+        return "one target"
+    is_trial = ~np.isnan(next(iter(table.score.values())))
+    return "pooled" if is_trial.sum(axis=0).max() == 1 else "per target"
+
+
+def _cases(table: ScoreTable, name: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Scores and truth of each target, without records that it was not asked."""
+    return [_case(table, name, row) for row in range(len(table.targets))]
+
+
+def _case(table: ScoreTable, name: str, row: int) -> tuple[np.ndarray, np.ndarray]:
+    is_trial = ~np.isnan(table.score[name][row])
+    return table.score[name][row, is_trial], table.member[row, is_trial]
+
+
+def _ends(interval: metrics.PairedInterval) -> dict[str, float]:
+    return {"value": interval.value, "low": interval.low, "high": interval.high}
+
+
+def _negated(ends: dict[str, float]) -> dict[str, float]:
+    return {"value": -ends["value"], "low": -ends["high"], "high": -ends["low"]}

@@ -1,14 +1,15 @@
-"""What a model of classes, numbers or several labels answers; what of that can show membership."""
+"""Records, in an array or read a part at a time, and what a model of each task answers for them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import special
 from torch import nn
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from membership import networks, signals
 from membership.arrays import BoolArray, FloatArray, as_real, one_of
-from membership.audit import streams
 from membership.audit.reading import LEAST_RECORDS
 from membership.data.dataset import record_hashes
 from membership.errors import InputError
@@ -20,19 +21,125 @@ Arrays = dict[str, np.ndarray]
 MOST_CLASSES = 10**6
 SURE = 1e-9
 """A forest answers probabilities of 0 and 1, whose log-odds are infinite; they stop here."""
+PART = 256
+"""Records that are read at once, where no loader says how many."""
+
+
+class Streamed:
+    """A Dataset of pairs (record, label), in its own order."""
+
+    def __init__(self, dataset: Any, how: dict[str, Any], shape: tuple[int, ...] = ()) -> None:
+        self.dataset, self.how, self.shape = dataset, how, (len(dataset), *shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: np.ndarray) -> "Streamed":
+        """Some of the records, by a mask or by their places."""
+        places = np.arange(len(self))[rows].tolist()
+        return Streamed(Subset(self.dataset, places), self.how, self.shape[1:])
+
+    def parts(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Records and labels in order, a part at a time."""
+        for pair in DataLoader(self.dataset, shuffle=False, **self.how):
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise InputError("x: the Dataset does not give pairs; give (record, label)")
+            yield as_real("x: the records", pair[0]), as_real("x: the labels", pair[1])
+
+
+def is_stream(x: Any) -> bool:
+    return isinstance(x, Dataset | DataLoader)
+
+
+def read_stream(x: Any, y: Any) -> tuple[Streamed, np.ndarray]:
+    """A Dataset, or that of a DataLoader, and its labels, checked in one pass.
+
+    Raises
+    ------
+    InputError
+        It has no length or no pairs, records differ in shape or are not finite, or labels are
+        given beside it.
+    """
+    how: dict[str, Any] = {"batch_size": PART}
+    if isinstance(x, DataLoader):
+        how = {"num_workers": x.num_workers, "collate_fn": x.collate_fn}
+        how["batch_size"] = max(x.batch_size or PART, PART)
+        x = x.dataset
+    if isinstance(x, IterableDataset) or not hasattr(x, "__len__"):
+        raise InputError("x is a Dataset without a length; give one with __len__ and __getitem__")
+    if y is not None:
+        raise InputError("y is given beside a Dataset, which has labels; give None")
+    if not len(x):
+        raise InputError("x: the Dataset holds no records")
+    stream, labels, shapes = Streamed(x, how), [], set()
+    for records, part in stream.parts():
+        if not np.isfinite(records).all():
+            raise InputError(f"x: records of type {records.dtype}; give finite numbers")
+        labels.append(part)
+        shapes.add(records.shape[1:])
+    if len(shapes) > 1:
+        raise InputError(f"x: records of shapes {sorted(shapes)[:3]}; give one shape")
+    return Streamed(x, how, shapes.pop()), np.concatenate(labels)
+
+
+def in_parts(x: Any, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Records with what is told of them: an array whole, a Dataset a part at a time."""
+    if not isinstance(x, Streamed):
+        yield x, y
+        return
+    at = 0
+    for records, _ in x.parts():
+        yield records, y[at : at + len(records)]
+        at += len(records)
+
+
+def for_training(x: Any) -> Any:
+    """What a training is given: an array, or a Dataset of the records."""
+    return x.dataset if isinstance(x, Streamed) else x
 
 
 class Classification:
     """Labels 0 to classes - 1, and models that answer logits or probabilities."""
 
     def labels(self, role: str, y: Any) -> np.ndarray:
-        return _labels(role, y)
+        """Labels as whole numbers; words are refused with what makes numbers of them."""
+        try:
+            y = as_real(f"{role}: the labels", y)
+        except InputError as error:
+            raise InputError(
+                f"{error}; numpy.unique(y, return_inverse=True)[1] numbers classes from 0"
+            ) from None
+        if y.ndim == 2:
+            form = "ravel()" if y.shape[1] == 1 else "argmax(axis=1)"
+            several = bool(np.isin(y, (0, 1)).all() and (y.sum(axis=1) != 1).any())
+            alternative = ', or task="multi-label"' if several and y.shape[1] > 1 else ""
+            raise InputError(
+                f"{role}: labels of shape {y.shape}; give one a record, as y.{form} has"
+                f"{alternative}"
+            )
+        is_class = (y >= 0) & (y == np.floor(y)) & (y <= MOST_CLASSES)
+        if y.ndim == 1 and not is_class.all():
+            raise InputError(
+                f"{role}: labels {y.min()} to {y.max()}; give whole ones, 0 to classes - 1, or "
+                'task="regression"'
+            )
+        return y.astype(np.int64)
 
     def width(self, y: np.ndarray) -> int:
         return int(y.max()) + 1
 
     def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
-        return _logits(model, x, width)
+        """Logits of the records; of a scikit-learn classifier, the logs of its probabilities."""
+        if hasattr(model, "predict_proba"):
+            return _of_classifier(model, x, width)
+        answers = _asked(model, x, "a classifier with predict_proba", "logits")
+        if answers.shape[:1] != x.shape[:1] or answers.ndim != 2:
+            raise InputError(
+                f"model answers {answers.shape} for {len(x)} records; give (records, classes), and "
+                "(records, 1) where there is one logit"
+            )
+        networks.require_logits(_finite(answers))
+        return answers
 
     def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
         return {
@@ -58,7 +165,17 @@ class Classification:
         return x, y
 
 
-class Regression:
+class _Columns:
+    """What is told of a record is a row of numbers."""
+
+    def width(self, y: np.ndarray) -> int:
+        return y.shape[1]
+
+    def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
+
+
+class Regression(_Columns):
     """Numbers to predict, and models that answer as many; the squared error is the loss.
 
     A record's error e, summed over outputs, is stored as the log-odds of the likelihood
@@ -75,9 +192,6 @@ class Regression:
                 "or (records, outputs)"
             )
         return y.reshape(len(y), -1)
-
-    def width(self, y: np.ndarray) -> int:
-        return y.shape[1]
 
     def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
         predict = model if isinstance(model, nn.Module) else getattr(model, "predict", model)
@@ -104,11 +218,8 @@ class Regression:
             raise InputError("model: every record is answered exactly; nothing to rank")
         return {name: _odds(np.maximum(error / scale, SURE)) for name, error in answers.items()}
 
-    def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
 
-
-class MultiLabel:
+class MultiLabel(_Columns):
     """Several labels a record, 0 or 1 each, and models that answer one logit for each.
 
     The binary cross-entropies of a record's labels are summed, which is the loss of all of them
@@ -123,9 +234,6 @@ class MultiLabel:
                 "(records, labels)"
             )
         return y.astype(np.float64)
-
-    def width(self, y: np.ndarray) -> int:
-        return y.shape[1]
 
     def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
         if hasattr(model, "predict_proba"):
@@ -149,9 +257,6 @@ class MultiLabel:
         self, answers: Arrays, masks: BoolArray, references: list[int], parts: list[Records]
     ) -> Arrays:
         return answers
-
-    def hashed(self, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.c_[x.reshape(len(x), -1), y], np.zeros(len(x), dtype=np.int64)
 
 
 Task = Classification | Regression | MultiLabel
@@ -189,8 +294,8 @@ def task_of(name: str) -> Task:
 
 def records_of(role: str, x: Any, y: Any, task: Task) -> Records:
     """Records and what is told of them, checked."""
-    if streams.is_stream(x):
-        x, y = streams.read(x, y)
+    if is_stream(x):
+        x, y = read_stream(x, y)
         y = task.labels(role, y)
     else:
         x, y = as_real(f"{role}: the records", x), task.labels(role, y)
@@ -207,51 +312,14 @@ def records_of(role: str, x: Any, y: Any, task: Task) -> Records:
 def answers_of(task: Task, model: Any, x: Any, y: np.ndarray) -> FloatArray:
     """What a model answers for each record."""
     width = task.width(y)
-    parts = streams.in_parts(x, y)
+    parts = in_parts(x, y)
     return np.concatenate([task.answers(model, records, width) for records, _ in parts])
 
 
 def hashes_of(task: Task, part: Records) -> np.ndarray:
     """A hash of each record with what is told of it."""
-    parts = streams.in_parts(*part)
+    parts = in_parts(*part)
     return np.concatenate([record_hashes(*task.hashed(*records)) for records in parts])
-
-
-def _labels(role: str, y: Any) -> np.ndarray:
-    """Labels as whole numbers; words are refused with what makes numbers of them."""
-    try:
-        y = as_real(f"{role}: the labels", y)
-    except InputError as error:
-        raise InputError(
-            f"{error}; numpy.unique(y, return_inverse=True)[1] numbers classes from 0"
-        ) from None
-    if y.ndim == 2:
-        form = "ravel()" if y.shape[1] == 1 else "argmax(axis=1)"
-        several = bool(np.isin(y, (0, 1)).all() and (y.sum(axis=1) != 1).any())
-        alternative = ', or task="multi-label"' if several and y.shape[1] > 1 else ""
-        raise InputError(
-            f"{role}: labels of shape {y.shape}; give one a record, as y.{form} has{alternative}"
-        )
-    if y.ndim == 1 and y.size and not ((y >= 0) & (y == np.floor(y)) & (y <= MOST_CLASSES)).all():
-        raise InputError(
-            f"{role}: labels {y.min()} to {y.max()}; give whole ones, 0 to classes - 1, or "
-            'task="regression"'
-        )
-    return y.astype(np.int64)
-
-
-def _logits(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
-    """Logits of the records; of a scikit-learn classifier, the logs of its probabilities."""
-    if hasattr(model, "predict_proba"):
-        return _of_classifier(model, x, n_classes)
-    answers = _asked(model, x, "a classifier with predict_proba", "logits")
-    if answers.shape[:1] != x.shape[:1] or answers.ndim != 2:
-        raise InputError(
-            f"model answers {answers.shape} for {len(x)} records; give (records, classes), and "
-            "(records, 1) where there is one logit"
-        )
-    networks.require_logits(_finite(answers))
-    return answers
 
 
 def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:

@@ -13,10 +13,9 @@ import click
 
 from membership import __version__, limits, paths, processes, running
 from membership.cli.audits import audit, bench
+from membership.cli.bulk import compare, gather, plan, sweep
 from membership.cli.calculator import calculate
 from membership.cli.command_line import PROFILE, collect, parameter_table, parameters, show
-from membership.cli.gathering import gather, plan
-from membership.cli.sweeps import compare, sweep
 from membership.errors import InputError, RunError
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

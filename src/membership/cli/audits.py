@@ -66,7 +66,7 @@ def audit(
     # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import audit as room
     from membership import evidence
-    from membership.audit.provenance import by_command
+    from membership.audit.report import by_command
 
     options: dict[str, Any] = {"level": level, "delta": delta}
     if file.suffix == EVIDENCE:

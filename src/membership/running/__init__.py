@@ -2,8 +2,8 @@
 
 from membership.running.chapter_files import chapters, settings_class, title
 from membership.running.cleaning import clean
+from membership.running.many_runs import run_side_by_side
 from membership.running.notebook import check, run_notebook
-from membership.running.side_by_side import run_side_by_side
 
 __all__ = [
     "chapters",

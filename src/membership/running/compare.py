@@ -67,19 +67,13 @@ def spread(table: pd.DataFrame, varied: Sequence[str]) -> pd.DataFrame:
 class Saved:
     """A run's results: ``<root>/<profile>/<chapter>``."""
 
-    folder: Path
+    root: Path
+    profile: str
+    chapter: str
 
     @property
-    def chapter(self) -> str:
-        return self.folder.name
-
-    @property
-    def profile(self) -> str:
-        return self.folder.parent.name
-
-    @property
-    def root(self) -> Path:
-        return self.folder.parent.parent
+    def folder(self) -> Path:
+        return self.root / self.profile / self.chapter
 
 
 def saved(path: Path) -> Saved:
@@ -98,14 +92,14 @@ def saved(path: Path) -> Saved:
     """
     path = paths.own_path(str(path)).absolute()
     known = chapters()
-    if path.name in known and path.parent.name in PROFILES and path.is_dir():
-        return Saved(path)
+
+    def is_run(folder: Path) -> bool:
+        return folder.is_dir() and folder.name in known and folder.parent.name in PROFILES
+
     manifests = sorted(path.glob(f"*/*/{manifest.NAME}")) + sorted(path.glob(f"*/{manifest.NAME}"))
-    runs = [
-        f.parent for f in manifests if f.parent.name in known and f.parent.parent.name in PROFILES
-    ]
+    runs = [path] if is_run(path) else [f.parent for f in manifests if is_run(f.parent)]
     if len(runs) == 1:
-        return Saved(runs[0])
+        return Saved(runs[0].parent.parent, runs[0].parent.name, runs[0].name)
     if not runs:
         raise InputError(
             f"no run lies in {paths.shown(path)}; name a folder such as results/quick/iha, or what "

@@ -40,11 +40,6 @@ class Kernel:
         self.run = run
         self.client: _Client | None = None  # of the page before
 
-    def end(self) -> None:
-        """End it and remove its sockets, unless a signal has done so."""
-        if self.client is not None and self.client.km is not None:
-            self.client._cleanup_kernel()
-
 
 @contextlib.contextmanager
 def kernel_of(run: processes.Run) -> Iterator[Kernel]:
@@ -53,7 +48,9 @@ def kernel_of(run: processes.Run) -> Iterator[Kernel]:
     try:
         yield kernel
     finally:
-        kernel.end()
+        # Unless a signal has done so: its sockets go with it.
+        if kernel.client is not None and kernel.client.km is not None:
+            kernel.client._cleanup_kernel()
 
 
 class _Client(PapermillNotebookClient):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from membership import addresses, manifest, paths, processes
+from membership.addresses import hidden, own_data
 from membership.errors import InputError, RunError
 from membership.exhibits import provenance
 from membership.exhibits.homes import pages_of
@@ -20,12 +21,12 @@ from membership.running import times
 from membership.running.chapter_files import (
     Place,
     place_of,
+    put_in_place,
     results_path,
+    run_folder,
     settings_class,
     source_path,
 )
-from membership.running.hiding import hidden, own_data
-from membership.running.swap_results import put_in_place, run_folder
 from membership.running.up_to_date import data_digests, fingerprint, is_up_to_date, sealed, stamp
 from membership.settings import INCIDENTAL, ChapterSettings
 
@@ -183,7 +184,6 @@ def _run(order: _Order, mark: str, folder: Path) -> None:
 
 def _execute(page: str, order: _Order, kernel: Any) -> Any:
     """Execute in the run's kernel; on failure keep what there is and say it in one line."""
-    import papermill
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
@@ -193,7 +193,7 @@ def _execute(page: str, order: _Order, kernel: Any) -> Any:
     progress = Progress(label, order.quiet)
     output = kernel.run.folder / f"{page}.executed.ipynb"
     try:
-        _papermill(papermill, page, order.parameters, output, kernel, progress)
+        _papermill(page, order, output, kernel, progress)
         return _finished(output, page, order.parameters)
     except PapermillExecutionError as error:
         reason = _last_line(error.evalue)
@@ -230,15 +230,9 @@ def _execute(page: str, order: _Order, kernel: Any) -> Any:
     )
 
 
-def _papermill(
-    papermill: Any,
-    page: str,
-    parameters: dict[str, Any],
-    output: Path,
-    kernel: Any,
-    progress: Any,
-) -> None:
+def _papermill(page: str, order: _Order, output: Path, kernel: Any, progress: Any) -> None:
     import jupytext
+    import papermill
 
     from membership.running.engine import NAME
 
@@ -255,7 +249,7 @@ def _papermill(
     papermill.execute_notebook(
         source,
         output,
-        parameters=parameters,
+        parameters=order.parameters,
         engine_name=NAME,
         kernel_name="python3",
         language="python",
@@ -265,7 +259,7 @@ def _papermill(
         on_cell=progress,
         kernel_log=output.with_name(KERNEL_LOG),
         # The notebook's own progress bars, for someone who watches.
-        stderr_file=sys.stderr if sys.stderr.isatty() and not progress.quiet else None,
+        stderr_file=sys.stderr if sys.stderr.isatty() and not order.quiet else None,
     )
 
 

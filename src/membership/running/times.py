@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from membership import paths
+from membership.addresses import hidden
 from membership.running.chapter_files import section_titles, title
-from membership.running.hiding import hidden
 from membership.settings import ChapterSettings
 
 _WORDS = ("title", "profile", "machine", "python", "started")

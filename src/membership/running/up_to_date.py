@@ -11,10 +11,10 @@ from typing import Any
 
 import membership
 from membership import manifest, paths
+from membership.addresses import own_data
 from membership.exhibits import provenance
 from membership.exhibits.homes import pages_of
 from membership.running.chapter_files import chapters, executed_path, results_path, source_path
-from membership.running.hiding import own_data
 from membership.settings import ChapterSettings
 
 # What has no part in a notebook: the rooms that run it and show it.
@@ -76,15 +76,11 @@ def _libraries() -> dict[str, str]:
 
 
 def data_digests(settings: ChapterSettings) -> dict[str, str | None]:
-    """The SHA-256 of every file that the run reads its data from, by path."""
-    return {str(file): manifest.digest_of(file) for file in data_files(settings)}
-
-
-def data_files(settings: ChapterSettings) -> list[Path]:
-    """List the files that the run may read its data from; none for embedded data sets."""
+    """The SHA-256 of every file that the run may read its data from, by path."""
     from membership.data.loading import input_files
 
-    return input_files(settings.parameters(), settings.further_data)
+    files = input_files(settings.parameters(), settings.further_data)
+    return {str(file): manifest.digest_of(file) for file in files}
 
 
 def stamp(settings: ChapterSettings, mark: str, files: dict[str, str]) -> dict[str, Any]:

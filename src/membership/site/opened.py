@@ -1,9 +1,12 @@
-"""The notebooks that people open: prose as the page has it, exhibits that stand alone."""
+"""Notebooks that people open, of chapters and exercises: prose as on the page, exhibits alone."""
 
 import hashlib
+import io
 import itertools
 import json
+import re
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +39,14 @@ def write_notebooks() -> list[Path]:
     inputs_digest = _inputs_digest(texts)
     for page, text in texts.items():
         target = paths.project_root() / "notebooks" / f"{page}.ipynb"
-        text_digest, old_note = hashlib.sha256(text.encode()).hexdigest(), _note_in(target)
+        text_digest, earlier = hashlib.sha256(text.encode()).hexdigest(), _read_notebook(target)
+        # What it says that it was made of, changed since or not.
+        old_note = (earlier.get("metadata") or {}).get("membership", {})
         if old_note.get("made_of") == inputs_digest:
             continue
-        page_text = _as_notebook(text)
-        if target.exists() and note_of(target) is None and not _is_unrun_copy(page_text, target):
+        notebook = _as_notebook(text)
+        is_unrun_copy = not old_note and _cells(earlier) == _cells(notebook)
+        if target.exists() and note_of(target) is None and not is_unrun_copy:
             if old_note.get("source") != text_digest:
                 print(
                     f"{paths.shown(target)} was changed, so it stays as it is, though the chapter "
@@ -48,7 +54,6 @@ def write_notebooks() -> list[Path]:
                     file=sys.stderr,
                 )
             continue
-        notebook = json.loads(page_text)
         note = {"source": text_digest, "made_of": inputs_digest}
         paths.atomic_write(target, sealed(json.dumps(filled(notebook, page)), note))
         targets.append(target)
@@ -93,27 +98,16 @@ def _inputs_digest(texts: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
-def _as_notebook(text: str) -> str:
+def _as_notebook(text: str) -> dict[str, Any]:
     import jupytext
 
-    return jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb")
+    return json.loads(jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb"))
 
 
-def _note_in(notebook: Path) -> dict[str, Any]:
-    """What a notebook says that it was made of, changed since or not."""
-    return (_read_notebook(notebook).get("metadata") or {}).get("membership", {})
-
-
-def _is_unrun_copy(page: str, notebook: Path) -> bool:
-    """Whether a notebook without our note holds just these cells, and no output."""
-
-    def cells(document: dict[str, Any]) -> list[tuple[Any, ...]]:
-        entries = document.get("cells") or []
-        return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in entries]
-
-    document = _read_notebook(notebook)
-    note = (document.get("metadata") or {}).get("membership")
-    return not note and bool(document) and cells(document) == cells(json.loads(page))
+def _cells(document: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """What each cell of a notebook says and shows."""
+    cells = document.get("cells") or []
+    return [(c["cell_type"], "".join(c["source"]), c.get("outputs") or []) for c in cells]
 
 
 def _read_notebook(notebook: Path) -> dict[str, Any]:
@@ -122,3 +116,63 @@ def _read_notebook(notebook: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
+
+
+PAGES = "book/exercises/"
+LEVELS = ("Easy", "Medium", "Hard")
+_LEVEL = re.compile(rf"^## (.+)\n\n\*({'|'.join(LEVELS)})\.\* ", re.M)
+_SOLUTION = re.compile(
+    r"^```\{code-cell\} ipython3\n(?::tags:[^\n]*\n)?\n?(.*?)^```\n", re.M | re.S
+)
+
+
+def show_outputs(app: Any, page: str, source: list[str]) -> None:
+    """Run a page's solutions and put what they print below them; called by Sphinx as it reads."""
+    if page.startswith(PAGES):
+        source[0] = with_outputs(source[0])
+
+
+def with_outputs(text: str) -> str:
+    """A page of exercises with what each solution prints below it, folded as the solution is."""
+
+    def shown(match: re.Match) -> str:
+        output = f"```text\n{printed(match[1])}\n```"
+        return f"{match[0]}\n:::{{dropdown}} What the solution prints\n{output}\n:::\n"
+
+    return _SOLUTION.sub(shown, text)
+
+
+def levels(*chapters: str) -> str:
+    """The exercises of chapters as a Markdown list, a level a line, for a page beside theirs."""
+    by_level: dict[str, list[str]] = {level: [] for level in LEVELS}
+    for chapter in chapters:
+        text = paths.text_of(paths.project_root() / PAGES / f"{chapter}.md")
+        for title, level in _LEVEL.findall(text):
+            anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+            by_level[level].append(f"[{title}](exercises/{chapter}.md#{anchor})")
+    return "\n".join(f"- *{level}*: {', '.join(links)}" for level, links in by_level.items())
+
+
+def printed(solution: str) -> str:
+    """What a solution prints when it runs by itself."""
+    with redirect_stdout(io.StringIO()) as output:
+        exec(compile(solution, "solution", "exec"), {})
+    return output.getvalue().strip()
+
+
+def write_exercises(app: Any, exception: Exception | None) -> None:
+    """Put each page beside itself as a notebook; called by Sphinx at its end."""
+    if exception is not None:
+        return
+    import jupytext
+
+    from membership.site.plain import plain
+
+    for page in sorted(docname for docname in app.env.found_docs if docname.startswith(PAGES)):
+        notebook = jupytext.read(app.env.doc2path(page))
+        for number, cell in enumerate(notebook.cells):
+            if cell.cell_type == "markdown":
+                cell.source = plain(cell.source, page)
+            cell["id"] = f"cell-{number}"  # not drawn by chance: one source makes the same bytes
+        text = jupytext.writes(notebook, fmt="ipynb")
+        paths.atomic_write((app.outdir / page).with_suffix(".ipynb"), text)

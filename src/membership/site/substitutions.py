@@ -47,7 +47,7 @@ from membership.exhibits.panels import PLURALS, Panel, in_words
 from membership.exhibits.sentences import joined
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
-from membership.site import exercises, opened, overview, statistics
+from membership.site import opened, overview, statistics
 from membership.site.attack_finder import COSTS, IMPLIED
 from membership.site.attack_finder import cases as every_case
 
@@ -68,8 +68,8 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("config-inited", _offer)
     app.connect("config-inited", _choose_mathjax)
     app.connect("build-finished", overview.write_copies)
-    app.connect("source-read", exercises.show_outputs)
-    app.connect("build-finished", exercises.write_notebooks)
+    app.connect("source-read", opened.show_outputs)
+    app.connect("build-finished", opened.write_exercises)
     app.connect("build-finished", opened.write_downloads)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -284,7 +284,7 @@ def base(context: Any) -> str:
 _FUNCTIONS = (
     *(attacks, calculated, counts, interval, number, printed, ref, says, verdict),
     *(bars, cases, claim, score, tally, verdicts, own_data),
-    *(exercises.levels, statistics.lasted),
+    *(opened.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {
     function.__name__: update_wrapper(partial(function), function) for function in _FUNCTIONS

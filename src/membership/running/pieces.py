@@ -1,15 +1,21 @@
-"""What a run of the book gathers, piece by piece, for those who give each piece a job of its own.
+"""What a run of the book gathers, piece by piece: planned, timed, and compared across devices.
 
-`workflow/Snakefile` reads the plan, so that it names the same files as a run without it.
+`workflow/Snakefile` reads the plan, so that each piece has a job of its own and names the same
+files as a run without it. `make check-gpu` shows the comparison: a chapter trains and asks its
+models on the device; what it makes of their answers is the CPU's.
 """
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from membership import paths
+import numpy as np
+import xarray as xr
+
+from membership import evidence, paths
 from membership.errors import InputError
 from membership.exhibits.declaration import declared
 from membership.exhibits.source import Source
@@ -78,10 +84,12 @@ def plan(
     """
     known = costs(measured)
     return [
-        piece
-        for name in names
-        for piece in _of_chapter(check(name, settings_class(name).typed(strings)), known, shares)
+        piece for name in names for piece in _of_chapter(_checked(name, strings), known, shares)
     ]
+
+
+def _checked(chapter: str, strings: Mapping[str, str]) -> ChapterSettings:
+    return check(chapter, settings_class(chapter).typed(strings))
 
 
 def _of_chapter(settings: ChapterSettings, known: dict, shares: int) -> list[Piece]:
@@ -167,3 +175,88 @@ def remember(
         known[key] = tuple(map(max, took, known.get(key, took)))
         rows = [",".join(map(str, (*key, *value))) for key, value in sorted(known.items())]
         paths.atomic_write(file, "\n".join([",".join(COLUMNS), *rows, ""]))
+
+
+# Root mean square of the differences over that of the values: rounding in another order, which
+# training in single precision has some hundred steps to enlarge.
+TOLERANCE = 0.01
+DEVICE_COLUMNS = ["evidence", "CPU (s)", "GPU (s)", "apart", ""]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One gathering step on both devices.
+
+    Attributes
+    ----------
+    chapter, evidence : str
+    seconds : tuple of float
+        On the CPU, on the GPU.
+    apart : float
+        See `apart`; NaN for evidence that holds seconds, which differ.
+    error : str
+        What the GPU's run ended with, "" for evidence.
+    """
+
+    chapter: str
+    evidence: str
+    seconds: tuple[float, float]
+    apart: float
+    error: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it ran and its evidence is within the tolerance."""
+        return not self.error and not self.apart > TOLERANCE
+
+
+def steps(chapter: str, profile: str) -> Iterator[Step]:
+    """Gather each evidence of a chapter on the CPU and on the GPU."""
+    here, there = (
+        source(_checked(chapter, {"profile": profile, "device": device}))
+        for device in ("cpu", "cuda")
+    )
+    for name in here.gatherers():
+        began = time.perf_counter()
+        expected = evidence.load(here.gather(name))
+        middle = time.perf_counter()
+        actual, error = None, ""
+        try:
+            actual = evidence.load(there.gather(name))
+        except (RuntimeError, InputError) as failure:
+            error = (str(failure).splitlines() or [type(failure).__name__])[0]
+        seconds = (middle - began, time.perf_counter() - middle)
+        timed = name.startswith(TIMED) or actual is None
+        yield Step(chapter, name, seconds, math.nan if timed else apart(expected, actual), error)
+
+
+def apart(expected: xr.Dataset, actual: xr.Dataset) -> float:
+    """The largest relative difference of any variable, in root mean squares; 0 where equal."""
+    if set(expected.variables) != set(actual.variables):
+        return math.inf
+    return max((_apart(expected[name], actual[name]) for name in expected.variables), default=0.0)
+
+
+def _apart(expected: xr.DataArray, actual: xr.DataArray) -> float:
+    if expected.shape != actual.shape:
+        return math.inf
+    if not np.issubdtype(expected.dtype, np.number) or expected.size == 0:
+        return 0.0 if np.array_equal(expected, actual) else math.inf
+    left, right = (np.asarray(values, dtype=np.float64) for values in (expected, actual))
+    differs = ~((left == right) | (np.isnan(left) & np.isnan(right)))
+    if not np.isfinite(left[differs] - right[differs]).all():
+        return math.inf
+    size = np.linalg.norm(left[np.isfinite(left)])
+    distance = np.linalg.norm(left[differs] - right[differs])
+    return float(distance / size) if size else (math.inf if distance else 0.0)
+
+
+def cells(step: Step) -> list[str]:
+    """A step as a row of the table."""
+    figure = "seconds" if math.isnan(step.apart) and not step.error else f"{step.apart:.1e}"
+    return [
+        f"{step.chapter} {step.evidence}",
+        *(f"{seconds:.1f}" for seconds in step.seconds),
+        "-" if step.error else figure,
+        "" if step.is_good else "differs",
+    ]

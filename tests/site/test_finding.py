@@ -2,13 +2,15 @@
 
 from types import SimpleNamespace
 
+import numpy
 import pytest
 from docutils import nodes
+from docutils.core import publish_doctree
 from docutils.utils import new_document
 from sphinx import addnodes
 
 from membership import paths
-from membership.site import overview, search
+from membership.site import finding, overview
 
 PLACES = {("term", "LiRA"): ("book/glossary", "term-LiRA"), ("label", "x"): ("book/index", "x")}
 
@@ -27,7 +29,7 @@ def domain(*found):
     env = SimpleNamespace(domaindata={}, found_docs=set(found), titles=titles)
     env.tocs = {page: contents(page) for page in found}
     env.get_domain = {"std": SimpleNamespace(objects=PLACES)}.get
-    return search.Book(env)
+    return finding.Book(env)
 
 
 @pytest.mark.slow
@@ -61,8 +63,64 @@ def test_a_term_is_found_once():
     assert left.parent is document
 
 
-@pytest.mark.parametrize("typed", search.synonyms())
+@pytest.mark.parametrize("typed", finding.synonyms())
 def test_a_synonym_names_pages_of_the_book(typed):
     listed = paths.text_of(paths.project_root() / "_toc.yml")
-    for place in search.synonyms()[typed]:
+    for place in finding.synonyms()[typed]:
         assert f"book/{place.partition('#')[0]}\n" in listed
+
+
+PAGE = """\
+A chapter
+=========
+
+First
+-----
+
+.. raw:: html
+
+   <article class="exhibit" id="iha-tab-2"><p id="iha-tab-3">No card.</p></article>
+
+Below it
+~~~~~~~~
+
+.. raw:: html
+
+   <article class="exhibit exhibit-gallery" id="other"><figure class="a" id="iha-fig-1"></figure>
+
+Second
+------
+
+Words.
+"""
+TOC = '<ul><li><a class="a" href="#first">First</a></li><li><a href="#second">2</a></li></ul>'
+LABELS = {"iha-tab-2": "Table 2", "iha-tab-3": "Table 3", "iha-fig-1": "Figure <1>"}
+
+
+def test_a_section_leads_to_the_cards_in_it():
+    page = publish_doctree(PAGE, settings_overrides={"doctitle_xform": False})
+    found = finding.by_section(page, LABELS)
+    assert found == {
+        "first": [("iha-tab-2", "Table 2"), ("iha-fig-1", "Figure <1>")],
+        "second": [],
+    }
+    assert finding.with_exhibits(TOC, found) == TOC.replace(
+        "First</a>",
+        'First</a><span class="nav toc-exhibits"><a href="#iha-tab-2">Table 2</a> '
+        '<a href="#iha-fig-1">Figure &lt;1&gt;</a></span>',
+    )
+
+
+@pytest.mark.parametrize(
+    ("signature", "shown"),
+    [
+        (f"(x, xp={numpy!r})", "(x, xp=numpy)"),
+        (f"(xp={numpy.linalg!r}, n: int = 3)", "(xp=numpy.linalg, n: int = 3)"),
+        ("(rates=(0.1, 0.01))", "(rates=(0.1, 0.01))"),
+        ("", ""),
+        (None, None),
+    ],
+)
+def test_a_signature_says_no_place_of_this_machine(signature, shown):
+    found = finding._without_places(None, "function", "f", None, None, signature, "-> float")
+    assert found == (shown, "-> float")

@@ -1,0 +1,311 @@
+"""What a report says beside its numbers: what they mean, what was assumed, what bends the data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from membership.arrays import BoolArray
+from membership.audit.reading import Scored
+from membership.audit.tasks import in_parts
+from membership.metrics import auc, auc_interval
+
+NO_PROOF_OF_SAFETY = (
+    "No number here says that the model is safe: a stronger attack may find more, other "
+    "records may be more exposed, and another training may leak more."
+)
+CHOSEN = (
+    "That attack was chosen on the records that it is judged on. What is said of it here, the "
+    "lower bounds and the differences to it pay for the choice, by wider intervals than those in "
+    "its row of the table, which hold for an attack chosen beforehand."
+)
+_FEW = " Too few non-members were asked to call that measured."
+_GUESSES = "By its AUC this attack does not tell members from others better than guessing would."
+_EQUAL = 1e-12
+_NOTHING = (
+    "The bounds prove nothing of the training's privacy: neither that it leaks nor that it "
+    "protects."
+)
+_ASKS_MORE = (
+    " An AUC above 0.5 does not contradict that: it takes all thresholds together, while a bound "
+    "is of the best of {tried} and pays for each."
+)
+
+
+def meaning_of_one(measured: dict[str, Any], bounds: dict[str, Any]) -> list[str]:
+    """Of one attack: whom it finds, who is worse off, what is refuted, and what is not said."""
+    return [
+        _found(measured),
+        *_worse_off(measured),
+        *_refuted(measured, bounds),
+        NO_PROOF_OF_SAFETY,
+    ]
+
+
+def meaning_of_several(
+    close: dict[str, Any] | None, name: str, ranking: dict[str, Any]
+) -> list[str]:
+    """Of several attacks or targets; `close` is measured of the first attack, by its name."""
+    attacks, sentences = len(ranking["attacks"]), []
+    if attacks > 1:
+        sentences.append(f"Of {attacks} attacks, {name} tells members from others best.")
+    if close and ranking["targets"] > 1:
+        sentences.append(f"Whom it finds is told of target {close['target']} alone.")
+    if close:
+        sentences += [_found(close), *_worse_off(close)]
+    chosen = [CHOSEN] if attacks > 1 else []
+    return [*sentences, *chosen, *_refuted(close, ranking), NO_PROOF_OF_SAFETY]
+
+
+def alike(ranking: dict[str, Any], display: dict[str, str]) -> list[str]:
+    """Which attacks no resample tells apart, where some are."""
+    first: dict[str, str] = {}
+    for pair in ranking["pairs"]:
+        of_pair = [pair["auc"], *pair["tpr_at_fpr"]]
+        if all(abs(gap[end]) < _EQUAL for gap in of_pair for end in ("value", "low", "high")):
+            first.setdefault(pair["second"], first.get(pair["first"], pair["first"]))
+    if not first:
+        return []
+    sets = [
+        ", ".join(display.get(a, a) for a in [name, *(a for a in first if first[a] == name)])
+        for name in dict.fromkeys(first.values())
+    ]
+    attacks = len(ranking["attacks"])
+    return [
+        f"Of {attacks} attacks {attacks - len(first)} are different. Equal in every number are "
+        f"{'; '.join(sets)}."
+    ]
+
+
+def _found(measured: dict[str, Any]) -> str:
+    """The share of members found at the least rate that the non-members carry."""
+    if measured["auc"]["low"] <= 0.5:
+        return _GUESSES
+    rates = measured["tpr_at_fpr"]
+    rate = next((rate for rate in rates if rate["measured"]), rates[-1])
+    low, high = (f"{100 * rate[end]:.1f}%" for end in ("low", "high"))
+    accused = f"{100 * rate['fpr']:g}%"
+    return (
+        f"Who sees of the released model what this attack saw, and accepts that {accused} of "
+        f"non-members are accused, finds {low} to {high} of the members. Guessing finds {accused}."
+        f"{'' if rate['measured'] else _FEW}"
+    )
+
+
+def _worse_off(measured: dict[str, Any]) -> list[str]:
+    """The group that is found the most, where that is surely more than of all members."""
+    rate = next(rate for rate in measured["tpr_at_fpr"] if rate["fpr"] == 0.01)
+    exposed = [
+        group
+        for group in measured["groups"]
+        if group["tpr"]
+        and group["fpr"]
+        and group["tpr"]["low"] > max(rate["high"], group["fpr"]["high"])
+    ]
+    if not exposed:
+        return []
+    worst = max(exposed, key=lambda group: group["tpr"]["low"])
+    low, high = (f"{100 * worst['tpr'][end]:.1f}%" for end in ("low", "high"))
+    return [
+        f"Some are found more often: of the members in group {worst['group']}, the threshold that "
+        f"accuses 1% of all non-members finds {low} to {high}."
+    ]
+
+
+def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any]) -> list[str]:
+    """Which promise the bound on epsilon refutes."""
+    epsilon = bounds["epsilon_lower_bound"]
+    if epsilon is None:
+        return []
+    if not epsilon["value"]:
+        # Where the shape of the trade-off is supposed, more may be proved.
+        if bounds["mu_lower_bound"]["value"]:
+            return []
+        surely = measured is not None and measured["auc"]["low"] > 0.5
+        return [_NOTHING + _ASKS_MORE.format(tried=epsilon["tried"]) * surely]
+    return [
+        f"A promise of differential privacy with an epsilon below {epsilon['value']:.3f}, at the "
+        "delta of this report, is refuted. The true epsilon may be far larger."
+    ]
+
+
+ASSUMED, TESTED, NOT_TESTED = "assumed", "tested", "not tested"
+
+Item = dict[str, str]
+_TRUTH = (
+    "Memberships are right: members are the records that the model was trained on, and no others."
+)
+_DRAWN = "Memberships were drawn independently, record by record. The bounds rest on it."
+_ALONE = "No record's score moves with another record's membership. The bounds rest on it."
+_COINS = (
+    "Each record was included by a fair coin of its own, and nothing but the records told the "
+    "model or the attack how the coins fell. The bounds rest on it."
+)
+_LIKE = "Members and non-members differ in membership alone"
+_LOOKED_AT = (
+    "Gathering looked for copies and, where a model was given, whether a classifier that never "
+    "sees the model tells the two apart. A note says what was found; without a note, nothing was."
+)
+_CHOSEN = "The attack and its settings were not chosen on these records."
+_PAID = "No attack's settings were chosen on these records. The choice of the first is paid for."
+_STRONGER = (
+    "Stronger attacks. One that sees more of the model, of its training or of other models may "
+    "find more."
+)
+_EXPOSED = "Records more exposed than these, such as outliers, or canaries inserted on purpose."
+_TRAINING = "Another training. The next model trained in this way may leak more."
+_COPIES = "Copies of records. The records have no names."
+_GROUPS = "Groups. Nothing says which records belong together."
+
+
+def checklist_of_scores(
+    *,
+    named: bool,
+    grouped: bool,
+    noted: bool,
+    attacks: int = 1,
+    targets: int = 1,
+    coins: bool = False,
+) -> list[Item]:
+    """The items of an audit that sees scores and no records; `noted` where a note is of these."""
+    once = " none occurs twice," if named else ""
+    order = f"higher scores mean member, few records tie,{once} and neither side is rare"
+    looked = f"Whether {order}: a note says what was found." if noted else f"{order.capitalize()}."
+    return [
+        *_items(ASSUMED, [_TRUTH, *([_COINS] if coins else [_DRAWN, _ALONE])]),
+        *_items(ASSUMED, [f"{_LIKE}. Scores cannot show whether they do.",
+                           _CHOSEN if attacks == 1 else _PAID]),
+        *_items(TESTED, [looked]),
+        *_items(NOT_TESTED, [
+            _STRONGER,
+            _EXPOSED,
+            *([_TRAINING] if targets == 1 else []),
+            *([] if named else [_COPIES]),
+            *([] if grouped else [_GROUPS]),
+        ]),
+    ]  # fmt: skip
+
+
+def checklist_of_evidence(*, looked_at: bool, grouped: bool, units: int) -> list[Item]:
+    """The items of an audit of evidence; `looked_at` where gathering looked at its records."""
+    like = f"{_LIKE}. {_LOOKED_AT if looked_at else 'Evidence cannot show it.'}"
+    return [
+        *_items(ASSUMED, [_TRUTH, _DRAWN, _ALONE, _PAID]),
+        *_items(TESTED if looked_at else ASSUMED, [like]),
+        *_items(NOT_TESTED, [
+            "Attacks that the evidence does not allow. They are listed with what each would need.",
+            _EXPOSED,
+            *([_TRAINING] if units == 1 else []),
+            *([] if grouped else [_GROUPS]),
+        ]),
+    ]  # fmt: skip
+
+
+def _items(status: str, texts: Sequence[str]) -> list[Item]:
+    return [{"status": status, "text": text} for text in texts]
+
+
+TIED = 0.05
+ONE_TARGET = "One target: the intervals are of this model, and say nothing of another training."
+LOOKED_AT = 4000
+"""Records that a classifier is shown which never sees the model."""
+
+
+def notes_of_scores(scored: Scored, level: float) -> list[str]:
+    """Warnings about scores, a sentence each."""
+    notes = not_read(scored.not_read)
+    notes += notes_of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
+    return notes + notes_of_rows(scored.record, scored.member)
+
+
+def not_read(columns: tuple[str, ...]) -> list[str]:
+    """What was left of a file, where anything was."""
+    if not columns:
+        return []
+    listed = ", ".join(name or "one without a name" for name in columns[:10])
+    more = ", ..." if len(columns) > 10 else ""
+    return [f"Columns of the file that an audit does not read: {listed}{more}."]
+
+
+def notes_of_attack(score: np.ndarray, highest: float) -> list[str]:
+    """Warnings about one attack whose AUC is at most so high."""
+    notes = []
+    if highest < 0.5:
+        notes.append(
+            "Members score lower than non-members: higher must mean member. Was a loss passed in "
+            "the place of its negative?"
+        )
+    _, counts = np.unique(score, return_counts=True)
+    if counts.max() > TIED * score.size:
+        notes.append(
+            f"{counts.max()} of {score.size} records share one score. Ties count against "
+            "the attack at low false-positive rates."
+        )
+    return notes
+
+
+def notes_of_rows(record: Any, member: BoolArray) -> list[str]:
+    """Warnings about the records that were asked."""
+    notes = []
+    names, counts = np.unique(record, return_counts=True)
+    if counts.max() > 1:
+        notes.append(
+            f"{int((counts > 1).sum())} records occur more than once ({names[counts.argmax()]}, "
+            "for example). Copies are no independent trials: the intervals are too narrow, and a "
+            "record that is both member and non-member has no truth."
+        )
+    share = member.mean()
+    if not 0.05 <= share <= 0.95:
+        notes.append(
+            f"{100 * share:.1f}% of the records are members; the smaller side sets the precision."
+        )
+    return notes
+
+
+def notes_of_records(
+    part: tuple[Any, np.ndarray],
+    hashes: np.ndarray,
+    member: BoolArray | None,
+    held_hashes: np.ndarray | None = None,
+) -> list[str]:
+    """Warnings about the records of an audit, and about whom its model was trained on."""
+    notes = []
+    copies = len(hashes) - len(np.unique(hashes))
+    if copies:
+        notes.append(
+            f"{copies} of {len(hashes)} records are copies of others. A copy of a member scores "
+            "like a member: leave out duplicates before memberships are drawn."
+        )
+    if held_hashes is not None:
+        seen = int(np.isin(held_hashes, hashes).sum())
+        if seen:
+            notes.append(
+                f"{seen} of {len(held_hashes)} held records are among the records themselves, "
+                "which models were trained on: attacks that compare with a population need others."
+            )
+    if member is not None:
+        notes += _shift(*part, member)
+    return notes
+
+
+def _shift(x: Any, y: np.ndarray, member: BoolArray) -> list[str]:
+    """Members that can be told from non-members without the model."""
+    rows = np.random.default_rng(0).permutation(len(x))[:LOOKED_AT]
+    if min(np.bincount(member[rows], minlength=2)) < 10:
+        return []
+    blind = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    shown = [one.reshape(len(one), -1) for one, _ in in_parts(x[rows], y[rows])]
+    flat = np.c_[np.concatenate(shown).astype(np.float64), y[rows]]
+    score = cross_val_predict(blind, flat, member[rows], cv=5, method="decision_function")
+    low, _ = auc_interval(score, member[rows], 0.99)
+    if low <= 0.5:
+        return []
+    return [
+        "A classifier that never sees the model tells members from non-members with an AUC of "
+        f"{auc(score, member[rows]):.2f}: they differ in more than membership, and every attack's "
+        "number measures that too."
+    ]
