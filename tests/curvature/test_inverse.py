@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from membership import curvature
 from membership.curvature import inverse as room
-from membership.curvature.inverse import Factor, factor, factorised, least_eigenvalue
+from membership.curvature.inverse import Factor, enough, factor, factorised, least_eigenvalue
 from membership.curvature.objective import objective
 from membership.errors import InputError
 
@@ -84,3 +84,9 @@ def test_a_matrix_that_is_not_positive_definite_names_a_damping_that_would_do(fe
     enough = float(str(error.value).split("a damping of ")[1].split()[0])
     assert enough == pytest.approx(-1.1 * smallest, rel=0.02)
     assert isinstance(factor(goal, *records, enough), Factor)
+
+
+def test_damping_is_raised_only_where_the_hessian_asks_for_it():
+    assert enough(np.array([-0.01, 1.0]), 0.2) == 0.2
+    raised = enough(np.array([-0.3, 1.0]), 0.2)
+    assert raised - 0.3 >= 0.1

@@ -204,7 +204,7 @@ def test_with_one_kernel_for_both_the_mean_is_the_posteriors(few):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"ridge": 0.0}, "noise = 0"),
+        ({"ridge": 0.0}, "ridge = 0"),
         ({"tangent": np.eye(3)}, r"prior has shape \(12, 12\) and tangent \(3, 3\)"),
         ({"tangent": -np.eye(12)}, "positive semi-definite"),
         ({"y": np.ones(3)}, "y has"),

@@ -112,6 +112,11 @@ def least_eigenvalue(factor: Factor, damping: float) -> float:
     return 1 / float(eigsh(_Inverse(factor), 1, **how)[0]) - damping
 
 
+def enough(values: FloatArray, damping: float) -> float:
+    """The damping, or a larger one where it would leave an eigenvalue at or below half of it."""
+    return max(damping, damping / 2 - 1.1 * float(values.min()))
+
+
 class _Inverse(LinearOperator):
     """Solutions with a factor, as scipy asks for them."""
 

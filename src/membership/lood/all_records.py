@@ -110,7 +110,7 @@ def trained_ensembles(prior: Any, tangent: Any, y: Any, records: Any, ridge: flo
         A matrix is not symmetric or not positive semi-definite, a shape does not match, or the
         ridge is not above 0.
     """
-    ridge = positive("noise", ridge)
+    ridge = positive("ridge", ridge)
     prior, tangent = symmetric_matrix(prior), symmetric_matrix(tangent)
     if prior.shape != tangent.shape:
         raise InputError(f"prior has shape {prior.shape} and tangent {tangent.shape}; give one")

@@ -179,7 +179,7 @@ def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:
 
     Raises
     ------
-    ValueError
+    InputError
         Two claims have the same id.
     """
     claims = tuple(claims)

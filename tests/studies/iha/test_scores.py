@@ -89,12 +89,6 @@ def test_the_size_of_the_others_tells_members_without_looking_at_them(scores, tr
     assert metrics.auc(scores["size of the others"], member) == 1.0
 
 
-def test_damping_is_raised_only_where_the_hessian_asks_for_it():
-    assert forms.enough(np.array([-0.01, 1.0]), 0.2) == 0.2
-    raised = forms.enough(np.array([-0.3, 1.0]), 0.2)
-    assert raised - 0.3 >= 0.1
-
-
 def test_a_damping_that_is_too_small_for_a_target_is_left_out(source):
     outputs, sweep = (source.evidence(f"{kind}-digits-odd") for kind in ("outputs", "sweep"))
     assert evaluation.swept(outputs, sweep).has("IHA, damping 0.01")

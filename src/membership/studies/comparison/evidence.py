@@ -21,6 +21,7 @@ from membership import attacks, curvature, evidence, lood, nngp, signals, traini
 from membership.attacks.forms import quadratic_forms
 from membership.curvature.eigen import spectrum_of
 from membership.curvature.gradients import views, with_rows
+from membership.curvature.inverse import enough
 from membership.curvature.objective import objective
 from membership.studies import hinge_laws
 from membership.studies.comparison import experiment, names, outside
@@ -246,7 +247,7 @@ def observe(game: World, ensemble: training.Ensemble, target: int) -> dict[str, 
     query = torch.tensor(game.pool.x), torch.tensor(game.pool.y)
     goal = objective(module, config.loss_of, *train)
     spectrum = spectrum_of(goal, *goal.records(*train))
-    damping = max(DAMPING, DAMPING / 2 - 1.1 * float(spectrum.values.min()))
+    damping = enough(spectrum.values, DAMPING)
     form = np.full((len(INVERSES), len(TERMS), len(game.pool)), np.nan)
     for view, rows in with_rows(views(goal, train, query, spectrum)):
         for place, inverse in enumerate(INVERSES):

@@ -19,7 +19,7 @@ from membership.curvature import inverse
 from membership.curvature.eigen import Spectrum, conditioned_inverse, spectrum_of
 from membership.curvature.gradients import WhiteBoxView, mean_gradient, views, with_rows
 from membership.curvature.hessians import hessian_matrix
-from membership.curvature.inverse import Factor, factorised, least_eigenvalue
+from membership.curvature.inverse import Factor, enough, factorised, least_eigenvalue
 from membership.curvature.objective import Objective, objective
 from membership.errors import RunError
 from membership.studies.iha.experiment import Trained
@@ -78,11 +78,6 @@ def sweep() -> tuple[Inverse, ...]:
 def described(inverses: tuple[Inverse, ...]) -> list[dict[str, Any]]:
     """The inverses as attributes of evidence."""
     return [asdict(kind) for kind in inverses]
-
-
-def enough(values: FloatArray, damping: float) -> float:
-    """The damping, or a larger one where it would leave an eigenvalue at or below half of it."""
-    return max(damping, damping / 2 - 1.1 * float(values.min()))
 
 
 @dataclass(frozen=True)

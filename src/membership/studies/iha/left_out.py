@@ -21,6 +21,7 @@ import xarray as xr
 from membership import evidence, signals, training
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.forms import TERMS
+from membership.curvature.inverse import enough
 from membership.errors import InputError
 from membership.exhibits import Source
 from membership.exhibits.tidy import origin
@@ -220,7 +221,7 @@ def _of_model(
         return torch.tensor(task.pool.x[chosen]), torch.tensor(task.pool.y[chosen])
 
     how = white_box.opened(experiment.ensemble.module(model), task.config, records(experiment.base))
-    raised = white_box.enough(how.spectrum.values, settings.damping)
+    raised = enough(how.spectrum.values, settings.damping)
     form = white_box.empty(inverses, len(queries))
     for view, part in how.views(records(queries[rows])):
         for place, inverse in enumerate(inverses):

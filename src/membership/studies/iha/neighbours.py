@@ -35,6 +35,7 @@ import xarray as xr
 from membership import evidence, training
 from membership.arrays import FloatArray
 from membership.attacks.forms import TERMS
+from membership.curvature.inverse import enough
 from membership.errors import RunError
 from membership.studies.iha import experiment, forms, subjects
 from membership.studies.iha.experiment import about_task
@@ -273,7 +274,7 @@ def look(game: Game, damping: float, by_side: dict[str, np.ndarray], place: int)
     out = torch.tensor(by_side["without"][place]).double()
     ins = torch.tensor(by_side["with"][place]).double()
     values, basis = torch.linalg.eigh(base.hessian(out.mean(0)))
-    amount = forms.enough(values.numpy(), damping)
+    amount = enough(values.numpy(), damping)
     near = basis @ torch.diag(1 / (values + amount)) @ basis.T
     inverses = forms.main(damping)
     form = np.full((len(queried.x), 2, len(out), len(inverses) + 1, len(KINDS)), np.nan)
