@@ -11,6 +11,7 @@ from torch import nn
 from torch.utils.data import TensorDataset
 
 from membership import attacks, audit, curvature, metrics, signals, training
+from membership.attacks.bmia import frozen_moments
 from membership.errors import InputError
 
 RNG = np.random.default_rng(3)
@@ -237,7 +238,7 @@ def test_a_reference_predicts_by_its_last_layer_where_the_record_was_not_its_own
             weight=layer.weight, bias=layer.bias, label=CLASSES[inside],
         )  # fmt: skip
         covariance = posterior.covariance(layer.features)
-        moments = attacks.distributions.frozen_moments(layer.logits, covariance, CLASSES)
+        moments = frozen_moments(layer.logits, covariance, CLASSES)
         np.testing.assert_allclose(found["posterior_mean"][at], moments[0], rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(found["posterior_sd"][at], np.sqrt(moments[1]), rtol=1e-4)
         each.append(~inside)

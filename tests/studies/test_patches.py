@@ -60,5 +60,5 @@ def test_described_images_are_found_again_and_have_a_recipe(images, few, monkeyp
     first, again = patches.load(patches.PATCHES), patches.load(patches.PATCHES)
     np.testing.assert_array_equal(first.x, again.x)
     assert (first.x.shape, first.name) == ((30, 5), "cifar10-patches")
-    recipe = experiment.recipe_of(first, Settings.from_values({"profile": "paper"}))
-    assert (recipe.architecture, recipe.milestones) == ("mlp-128", (10, 15))
+    architecture, recipe = experiment.recipe_of(first, Settings.from_values({"profile": "paper"}))
+    assert (architecture, recipe.milestones) == ("mlp-128", (10, 15))
