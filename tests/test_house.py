@@ -1,6 +1,7 @@
 """A room imports only from the rooms above it, and the rooms above do not circle back."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,3 +129,11 @@ def test_the_picture_of_the_rooms_is_that_of_the_imports():
     text = (PACKAGE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     picture = text.partition("```mermaid\n")[2].partition("```")[0]
     assert picture.splitlines() == ["graph BT", *drawn_arrows()]
+
+
+def test_every_file_that_contributors_are_sent_to_is_there():
+    root = PACKAGE.parents[1]
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"(?:src|tests|notebooks|book|data|template)/[\w./]+\w", text)
+    assert len(paths) > 20
+    assert [path for path in paths if not (root / path).exists()] == []
