@@ -2,6 +2,7 @@
 
 import ast
 import re
+from fnmatch import fnmatchcase
 
 import jupytext
 import pytest
@@ -33,6 +34,8 @@ def test_sentences_and_alternative_texts_are_made_from_saved_tables(exhibit):
         each = _SENTENCE.split(said)
         assert len(each) <= MOST_SENTENCES
         assert max(len(one.split()) for one in each) <= MOST_WORDS
+    for column, form in exhibit.differences.items():
+        assert any(fnmatchcase(word, form) for word in table[column]), (column, form)
     if exhibit.judge:
         assert len(exhibit.judge(table)) == len(table)
     if exhibit.draw:

@@ -3,8 +3,8 @@
 import functools
 import importlib
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,9 @@ class Exhibit:
     records : callable, optional
         From the table to one row a record, for `membership.exhibits.panels`: the page shows the
         records of the picture one by one.
+    differences : mapping of str to str
+        Which of its numbers are differences of two others, where a card shows them as marks: by
+        column, what the words there look like, ``{"attack": "* less *"}``.
     caption : str
         What the picture needs to be read: axes, bands.
     standing : sequence of str
@@ -79,6 +82,7 @@ class Exhibit:
     judge: Callable[[pd.DataFrame], pd.DataFrame | None] | None = None
     says: Callable[[pd.DataFrame], str] | None = None
     records: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    differences: Mapping[str, str] = field(default_factory=dict)
     caption: str = ""
     alt: str | Callable[[pd.DataFrame], str] = ""
     standing: Sequence[str] = ()

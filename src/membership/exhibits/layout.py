@@ -1,9 +1,8 @@
 """Numbers laid out on a card: as digits in a grid, or as marks on common axes (forest plots)."""
 
 import math
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from membership.exhibits.numbers import Quantity, number
@@ -197,9 +196,6 @@ def _finite(values: Iterable[float], logarithmic: bool) -> list[float]:
 
 
 MOST_METRICS = 3
-_RATE = re.compile(r"TPR at ([\d.]+)% FPR")
-_A_LESS_B = re.compile(r"(?<!,) less ")
-_AREA = re.compile(r"(difference in )?AUC(,|$)")
 
 
 @dataclass(frozen=True)
@@ -245,36 +241,27 @@ def forests(numbers: list[Quantity]) -> list[Forest]:
 
     On one axis with the numbers that they are between, differences are dots at 0.
     """
-    parts = _levels_and_differences(numbers)
+    levels = [quantity for quantity in numbers if not quantity.is_difference]
+    parts = [levels, [quantity for quantity in numbers if quantity.is_difference]]
+    parts = [part for part in parts if part]
     shown = [of_attacks(part) for part in parts]
     few = all(len({quantity.metric for quantity in part}) <= MOST_METRICS for part in shown)
     every = [quantity for part in shown for quantity in part]
     # Without a metric the numbers are of one measure only by chance.
     named = all(quantity.keys and quantity.metric for quantity in every)
     known = few and named and any(quantity.interval for quantity in every)
-    return [_forest(part) for part in parts] if known else []
+    return (
+        [_forest(part, {quantity.metric for quantity in levels}) for part in parts] if known else []
+    )
 
 
-def _levels_and_differences(numbers: list[Quantity]) -> list[list[Quantity]]:
-    levels = [quantity for quantity in numbers if not quantity.is_difference]
-    metrics = {quantity.metric for quantity in levels}
-    differences = [
-        replace(quantity, metric=f"difference in {quantity.metric.replace('(%)', '(points)')}")
-        if quantity.metric in metrics
-        else quantity
-        for quantity in numbers
-        if quantity.is_difference
-    ]
-    return [part for part in (levels, differences) if part]
-
-
-def _forest(numbers: list[Quantity]) -> Forest:
+def _forest(numbers: list[Quantity], levels: Collection[str]) -> Forest:
     shown = of_attacks(numbers)
     arranged = grid(numbers)
     by_metric = [[one for one in shown if one.metric == name] for name in arranged.metrics]
     scales = [_scale(part) for part in by_metric]
     axes = [
-        Axis(part[0].metric, scale.ticks(), _place(_indifferent(part[0]), scale))
+        Axis(_measure(part[0], levels), scale.ticks(), _place(_indifferent(part[0]), scale))
         for part, scale in zip(by_metric, scales, strict=True)
     ]
     return Forest(
@@ -287,11 +274,18 @@ def _forest(numbers: list[Quantity]) -> Forest:
     )
 
 
+def _measure(quantity: Quantity, levels: Collection[str]) -> str:
+    """What an axis is called: differences of metrics that have an axis, too, by another name."""
+    if not (quantity.is_difference and quantity.metric in levels):
+        return quantity.metric
+    return f"difference in {quantity.metric.replace('(%)', '(points)')}"
+
+
 def _marked(group: Group, scales: list[Scale]) -> Group:
     rows: list[tuple[str, list[Any]]] = []
     for label, cells in group.rows:
         marks = [cell and _mark(cell, scale) for cell, scale in zip(cells, scales, strict=True)]
-        rows.append((_A_LESS_B.sub(" \N{MINUS SIGN} ", label), marks))
+        rows.append((label, marks))
     return Group(group.heading, group.note, rows)
 
 
@@ -306,15 +300,14 @@ def _scale(numbers: list[Quantity]) -> Scale:
 
 
 def _is_rate(quantity: Quantity) -> bool:
-    return bool(_RATE.match(quantity.metric)) and not quantity.is_difference
+    return not (math.isnan(quantity.rate) or quantity.is_difference)
 
 
 def _indifferent(quantity: Quantity) -> float:
     """What a score that knows nothing reaches, or two alike differ by; NaN where not known."""
     if quantity.is_difference:
         return 0.0
-    rate = _RATE.match(quantity.metric)
-    return 0.5 if quantity.metric == "AUC" else float(rate[1]) if rate else math.nan
+    return 0.5 if quantity.metric == "AUC" else quantity.rate
 
 
 def _mark(quantity: Quantity, scale: Scale) -> Mark:
@@ -343,7 +336,7 @@ def _stretch(low: float, high: float, scale: Scale) -> tuple[float, float] | Non
 
 def _text(quantity: Quantity) -> str:
     """As many digits as everywhere for the two common measures."""
-    if _AREA.match(quantity.metric):
+    if quantity.metric.partition(",")[0] == "AUC":
         return f"{quantity.value:.3f}"
     if _is_rate(quantity):
         return f"{quantity.value:.2f}" if quantity.value < 9.995 else f"{quantity.value:.1f}"

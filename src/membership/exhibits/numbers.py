@@ -1,16 +1,17 @@
 """A table's numbers in a reader's words: no more digits than the interval allows."""
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from membership.errors import InputError
-from membership.published import metric_words
 from membership.published.comparison import MODEL
+from membership.published.tables import metric_words, rate_of
 
 MISSING = "\N{EN DASH}"
 _PLAIN_RANGE = (1e-3, 1e6)
@@ -78,16 +79,14 @@ def row_at(table: pd.DataFrame, where: Mapping[str, Any], *columns: str) -> pd.S
     return rows.iloc[0]
 
 
-_DIFFERENCE = re.compile(r"\b(less|difference|gain)\b")
-
-
 @dataclass(frozen=True)
 class Quantity:
     """One number: its keys by column and its metric in words, and how it was judged.
 
     ``published``, its ``spread`` and the ends of what counts as ``equal`` to it are NaN, and
     ``verdict`` is empty, where there is nothing to judge it by. ``is_imputed`` says that the
-    published number's error was taken from ours.
+    published number's error was taken from ours. ``rate`` is the false positive rate in percent of
+    a true positive rate, NaN for any other metric.
     """
 
     keys: dict[str, str]
@@ -102,6 +101,8 @@ class Quantity:
     verdict: str = ""
     reason: str = ""
     is_imputed: bool = False
+    rate: float = math.nan
+    is_difference: bool = False
 
     @property
     def text(self) -> str:
@@ -118,11 +119,6 @@ class Quantity:
         """Whether it describes the models attacked."""
         return MODEL in self.keys.values()
 
-    @property
-    def is_difference(self) -> bool:
-        """Whether it is the difference of two others: of "A less B", or "AUC, less that of A"."""
-        return any(_DIFFERENCE.search(word) for word in (self.metric, *self.keys.values()))
-
 
 def is_tidy(table: pd.DataFrame) -> bool:
     """Whether a table has one number a row, ``value``, under keys that tell rows apart."""
@@ -131,8 +127,15 @@ def is_tidy(table: pd.DataFrame) -> bool:
     return not table.duplicated(_keys(table)).any()
 
 
-def quantities(table: pd.DataFrame, judged: pd.DataFrame | None = None) -> list[Quantity]:
-    """The numbers of a tidy table, or of what `membership.published.compare` made of it."""
+def quantities(
+    table: pd.DataFrame,
+    judged: pd.DataFrame | None = None,
+    differences: Mapping[str, str] = MappingProxyType({}),
+) -> list[Quantity]:
+    """The numbers of a tidy table, or of what `membership.published.compare` made of it.
+
+    ``differences`` as an `Exhibit` declares them.
+    """
     frame = table if judged is None else judged
     keys = [key for key in _keys(frame) if key != "metric"]
     return [
@@ -149,6 +152,8 @@ def quantities(table: pd.DataFrame, judged: pd.DataFrame | None = None) -> list[
             row.get("verdict", ""),
             row.get("reason", ""),
             bool(row.get("imputed")),
+            rate_of(str(row.get("metric", ""))),
+            any(fnmatchcase(str(row.get(key)), form) for key, form in differences.items()),
         )
         for row in frame.to_dict("records")
     ]

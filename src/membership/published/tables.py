@@ -21,6 +21,7 @@ _WORDS = {
     "attack_accuracy_model_threshold(%)": "accuracy, threshold from other models (%)",
     "std_ratio": "ratio of standard deviations",
 }
+_RATE = re.compile(r"TPR at ([\d.]+)% FPR")
 
 
 def table(name: str) -> pd.DataFrame:
@@ -74,6 +75,12 @@ def metric_words(metric: str) -> str:
     metric = re.sub(r"TPR ?\(%\)@FPR=([\d.]+)%(?=$|,)", r"TPR@\1%FPR (%)", metric)
     words = re.sub(r"@([\d.]+)%FPR", r" at \1% FPR", metric).replace("_", " ")
     return re.sub(r" ?\(%\)(?=$|,)", " (%)", words)
+
+
+def rate_of(metric: str) -> float:
+    """The false positive rate, in percent, of a true positive rate's name; NaN of any other."""
+    match = _RATE.match(metric_words(metric))
+    return float(match[1]) if match else math.nan
 
 
 def _read(name: str, **options: Any) -> pd.DataFrame:
