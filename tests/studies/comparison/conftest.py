@@ -1,9 +1,10 @@
 """One tiny run, gathered once for all the tests of the chapter."""
 
+import numpy as np
 import pytest
 
 from membership.exhibits import Source, declared
-from membership.studies.comparison.scores import read
+from membership.studies.comparison.scores import Table, read
 from membership.studies.comparison.settings import Settings
 
 
@@ -29,3 +30,10 @@ def read_of(source):
     """The cells, once the first exhibit has gathered them."""
     source.table("comparison-fig-1")
     return read(source)
+
+
+def scored(mu, shape=(30, 400), seed=0, offset=0.0):
+    """Scores of members that are larger by mu."""
+    rng = np.random.default_rng(seed)
+    member = rng.random(shape) < 0.5
+    return Table({"loss": rng.normal(size=shape) + mu * member + offset}, member)

@@ -6,7 +6,7 @@ import pytest
 from membership import attacks, evidence, metrics
 from membership.attacks.registry import BOTH
 from membership.exhibits import files
-from membership.studies.comparison import convolutional, sentences
+from membership.studies.comparison import convolutional
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,7 @@ def test_its_numbers_are_those_of_the_evidence(table, outputs):
 def test_ten_queries_are_set_beside_one(table):
     value = table.set_index(["queries", "attack", "metric"])["value"]
     for attack in ("RMIA", "LiRA offline"):
-        gain = value["ten, averaged", attack, f"AUC, {sentences.LESS}"]
+        gain = value["ten, averaged", attack, f"AUC, {convolutional.LESS}"]
         assert gain == pytest.approx(
             value["ten, averaged", attack, "AUC"] - value["one", attack, "AUC"]
         )
@@ -68,4 +68,4 @@ def test_without_the_evidence_the_exhibit_says_so(source, monkeypatch):
     monkeypatch.setattr(convolutional, "CHAPTER", "nowhere")
     found = convolutional.cell(source)
     assert found["attack"].tolist() == ["none"]
-    assert "not here" in sentences.of_network(found)
+    assert "not here" in convolutional.cell_said(found)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.errors import InputError
-from membership.studies.comparison import names, outside, sentences
+from membership.studies.comparison import names, outside
 from membership.studies.comparison.outside import DRAWS, EPSILON, public_score
 from membership.studies.comparison.scores import read
 from membership.studies.comparison.settings import Settings
@@ -59,5 +59,5 @@ def test_wide_tables_have_no_trees(source, monkeypatch):
     assert names.outside(source.settings) == ()
     found = outside.outside(source)
     assert found["attack"].tolist() == ["none"]
-    assert "here none is" in sentences.of_outside(found)
+    assert "here none is" in outside.outside_said(found)
     assert [one.set for one in names.outside(Settings.from_values({"profile": "paper"}))] == []

@@ -1,3 +1,5 @@
+"""What a run is of: its cells, sizes and data, and what is refused."""
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -5,7 +7,7 @@ import pytest
 from membership import addresses, data, running
 from membership.errors import InputError
 from membership.exhibits import Source, declared
-from membership.studies.comparison import drawings, experiment, names, sentences
+from membership.studies.comparison import agreement, experiment, leaderboard, names
 from membership.studies.comparison.settings import LATER, Settings
 from tests.studies.comparison.conftest import read_of
 
@@ -206,8 +208,8 @@ def test_a_panel_without_attacks_says_why(own, tmp_path, monkeypatch):
     source = Source(settings, declared("comparison"))
     table = source.table("comparison-tab-2")
     assert table["attack"].tolist() == ["none"]
-    assert "2,103 parameters" in sentences.of_others(table)
+    assert "2,103 parameters" in leaderboard.all_others_said(table)
     # Without pictures the shares of the groups are drawn.
     shares = source.table("comparison-fig-5")
     assert set(shares["pixels"]) == {""}
-    plt.close(drawings.found(shares))
+    plt.close(agreement.found_by_drawn(shares))

@@ -1,3 +1,5 @@
+"""GLiR beside the curves that it should meet, simulated and on real gradients."""
+
 from types import SimpleNamespace
 
 import numpy as np
@@ -5,20 +7,26 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from membership import evidence, metrics, privacy
+from membership import attacks, evidence, metrics, privacy
+from membership.attacks.glir import glir
+from membership.curvature import gradient_moments
 from membership.studies.gmip import audit as auditing
-from membership.studies.gmip import sentences
+from membership.studies.gmip import experiment, moments
 from membership.studies.gmip.audit import (
     ABLATIONS,
     _exponential,
     _uniform,
+    figure_2,
     figure_2a,
     figure_4,
+    glir_scores,
     measured_curve,
     normal,
+    released_scores,
     simulated_panels,
 )
 from membership.studies.gmip.settings import Settings
+from membership.training.private import record_gradients
 
 SETTINGS = SimpleNamespace(seed=0, panel_repeats=3, simulated_records=2000)
 
@@ -96,7 +104,7 @@ def test_the_band_is_one_for_all_rates_at_once(gap, words):
     ]
     table = pd.DataFrame(rows).assign(n_repeats=20)
     # At each rate alone 2.1 standard errors would do, at three at once 2.6.
-    assert words in sentences.of_figure_4(table)
+    assert words in auditing.figure_4_said(table)
 
 
 def test_the_paper_profile_repeats_the_panels_more_often():
@@ -121,3 +129,41 @@ def test_an_empirical_rate_leans_upwards_by_less_than_a_tenth():
     ]
     excess = np.array(found) / privacy.gaussian_tpr(rate, mu) - 1
     assert abs(excess.mean() - bias) < 4 * excess.std() / 10
+
+
+@pytest.mark.slow
+def test_scores_from_evidence_are_those_of_the_gradients(settings, gathered, audits):
+    task, audit = experiment.task("digits", settings), audits[0]
+    for model in range(2):
+        s = experiment.split(task, settings, model)
+        for step, weight in enumerate(experiment.trajectory(task, s.members, 2, model)):
+            x = record_gradients(weight, task.features[s.queries], task.y[s.queries])
+            back = record_gradients(weight, task.features[s.background], task.y[s.background])
+            moments = gradient_moments(back)
+            mean, n = x[: len(s.members)].mean(axis=0), len(s.members)
+            expected = glir(mean, x, *moments, n)
+            np.testing.assert_allclose(
+                glir_scores(audit)[model, step], expected, rtol=1e-3, atol=1e-3
+            )
+            if step == 0:
+                expected = glir(mean, x, *moments, n, convention="authors")
+                found = released_scores(audit)[model]
+                np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_the_registered_attacks_read_the_same_evidence(audits):
+    own = glir_scores(audits[0])[1]
+    one = attacks.registry()["glir"].on(audits[0], target=1)
+    many = attacks.registry()["glir-steps"].on(audits[0], target=1)
+    np.testing.assert_array_equal(one, own[0])
+    np.testing.assert_allclose(many, own.sum(axis=0), rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_five_steps_say_hardly_more_than_one(audits, played):
+    table = figure_2(audits, played)
+    # Two are simulated; of the digits one is after one step and one after all.
+    assert table["panel"].nunique() == 4
+    areas = moments.control_2(audits).set_index("quantity")["value"]
+    gain = areas["AUC of GLiR, all steps (%)"] - areas["AUC of GLiR, one step (%)"]
+    assert abs(gain) < 3

@@ -7,14 +7,8 @@ from membership import attacks, metrics, published
 from membership.curvature import gradient_moments
 from membership.exhibits import declared
 from membership.exhibits.source import Source
-from membership.studies.gmip import experiment, forensics, sentences
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip import experiment, forensics
 from membership.training.private import record_gradients
-
-
-@pytest.fixture(scope="module")
-def settings():
-    return Settings.from_values({"profile": "tiny"})
 
 
 @pytest.mark.slow
@@ -45,7 +39,7 @@ def test_an_attacker_without_the_shifts_is_nearly_blind(settings):
     assert own["shifted images"] < 60
     cells = table[table["steps"] == "1 step"].groupby(["inverse", "training"]).size()
     assert len(cells) == 6
-    assert sentences.of_control_22(table).startswith("Digits, originals")
+    assert forensics.table_said(table).startswith("Digits, originals")
 
 
 def test_pictures_are_those_that_were_read_off():

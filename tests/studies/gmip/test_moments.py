@@ -1,18 +1,21 @@
+"""What estimated moments do: p-values, rank, and the parts of the gap."""
+
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from membership import privacy
-from membership.studies.gmip import law_of_k, moments, several_steps
+from membership.studies.gmip import law_of_k, moments
+from membership.studies.gmip.audit import ranks
+from membership.studies.gmip.settings import Recipe
 
 SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3)
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    for module in (moments, law_of_k):
-        monkeypatch.setattr(module, "SIZES", {"CIFAR-10": (130, 100), "Purchase": (65, 50)})
+    monkeypatch.setattr(moments, "SIZES", {"CIFAR-10": (130, 100)})
     monkeypatch.setattr(moments, "BACKGROUNDS", (250, 4000))
 
 
@@ -26,17 +29,6 @@ def test_only_the_corrected_p_values_are_calibrated():
 
 
 @pytest.mark.slow
-def test_the_joint_test_finds_what_the_sum_misses():
-    rows = pd.DataFrame(several_steps.simulated(SETTINGS))
-    table = rows.set_index(["case", "attack"])["value"]
-    for correlation in several_steps.CORRELATIONS:
-        case = f"correlation {correlation:g}"
-        assert table[case, "joint test"] == pytest.approx(table[case, "bound"], abs=2.5)
-    one = 100 * privacy.gaussian_auc(privacy.mip_mu_step(20, 60, 20))
-    assert table["correlation 0.99", "sum of log p"] == pytest.approx(one, abs=2.5)
-
-
-@pytest.mark.slow
 def test_shrinkage_helps_where_the_background_is_small():
     table = moments.background(SETTINGS)
     auc = table[table["metric"] == "auc(%)"].set_index(["n_background", "estimator"])["value"]
@@ -44,7 +36,77 @@ def test_shrinkage_helps_where_the_background_is_small():
     assert auc[4000, "sample"] < auc[0, "known"]
 
 
-def test_records_with_large_k_are_found_first():
-    rows = pd.DataFrame(law_of_k.susceptible_records(SETTINGS))
-    low = rows.set_index(["quantity", "method"])["value"]["TPR (%) at FPR 0.001"]
-    assert low["all records at K = d"] < low["one FPR for all (GLiR)"] < low["optimal composition"]
+def test_the_rank_is_that_of_one_class_less(audits):
+    recipe = Recipe(**audits[0].attrs["recipe"])
+    assert set(ranks(audits[0]).ravel()) == {recipe.rank} == {audits[0].attrs["rank"]}
+    table = moments.control_2(audits).set_index("quantity")["value"]
+    assert table["mu with the rank"] < table["mu with d"]
+    assert table["AUC of GLiR, one step (%)"] > 60
+    assert table["mu by the eigenvalues"] < table["mu by the paper's bound"]
+
+
+def test_the_parts_of_the_gap_add_up(audits, settings):
+    table = moments.decomposition(audits, settings)
+    found = moments.control_2(audits).set_index("quantity")["value"]
+    for steps, quantity in (("one step", "one step"), ("5 steps", "all steps")):
+        value = table[table["steps"] == steps]["value"].to_numpy()
+        assert value[:-1].sum() == pytest.approx(value[-1])
+        assert value[-1] == pytest.approx(found[f"AUC of GLiR, {quantity} (%)"])
+    part = table.set_index(["steps", "part"])["value"]
+    assert part["one step", moments.RANK] < 0 > part["one step", moments.SPREAD]
+    assert part["one step", moments.BACKGROUND] < 0
+
+
+def test_the_simulated_covariance_is_a_sample_covariance():
+    rng = np.random.default_rng(1)
+    roots = [moments._sample_root(rng, 3, 8) for _ in range(4000)]
+    drawn = np.array([root @ root.T for root in roots])
+    records = rng.standard_normal((4000, 8, 3))
+    known = np.array([np.cov(one, rowvar=False) for one in records])
+    np.testing.assert_allclose(drawn.mean(axis=0), np.eye(3), atol=0.04)
+    np.testing.assert_allclose(drawn.var(axis=0), known.var(axis=0), atol=0.06)
+
+
+def test_calibration_on_real_gradients_lists_both(audits):
+    rows = pd.DataFrame(moments.real_calibration(audits))
+    table = rows.set_index(["convention", "nominal"])["value"]
+    assert table["paper", 5.0] < table["authors", 5.0]
+
+
+@pytest.mark.slow
+def test_controls_that_join_two_views_keep_their_keys_apart(audits, settings):
+    for table, keys in (
+        (moments.control_2(audits), ["dataset", "quantity"]),
+        (moments.control_3(audits, settings), ["data", "convention", "nominal", "metric"]),
+        (law_of_k.control_6(audits, settings), ["data", "quantity", "method"]),
+    ):
+        numbers = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_repeats"]
+        assert list(table.columns) == [*keys, *numbers]
+        assert not table.duplicated(keys).any()
+        assert not table[numbers].isna().any().any()
+        assert "digits" in table.attrs["data"]
+        assert "not run: Adult, CIFAR-10, Purchase" in table.attrs["deviations"]
+        assert table.attrs["sizes"]["Audited models"] == "3 (paper: 5)"
+
+
+PARTS = {
+    "predicted at K = d, d parameters": 80.0,
+    "rank in the place of d": -5.0,
+    "the rest": -3.0,
+    "found, GLiR": 72.0,
+}
+
+
+def test_bars_lead_down_from_the_prediction_to_what_is_found():
+    table = pd.DataFrame(
+        {"data": "X", "steps": "one step", "part": [*PARTS], "value": PARTS.values()}
+    )
+    figure = moments.decomposition_drawn(
+        table.assign(low=table["value"] - 1, high=table["value"] + 1)
+    )
+    (axis,) = figure.axes
+    bars = sorted(
+        tuple(bar[:, 0]) for lines in axis.collections for bar in lines.get_segments() if len(bar)
+    )
+    assert {(50, 80), (80, 75), (75, 72), (50, 72)} <= set(bars)
+    assert [text.get_text() for text in axis.texts] == ["80.0", "-5.0", "-3.0", "72.0"]

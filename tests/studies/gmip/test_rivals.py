@@ -8,10 +8,10 @@ import pytest
 import torch
 from scipy import stats
 
-from membership import evidence, metrics, privacy
+from membership import metrics, privacy
 from membership.exhibits import declared
-from membership.studies.gmip import drawings, experiment, rival_table, rivals, sentences
 from membership.studies.gmip import evidence as gathering
+from membership.studies.gmip import experiment, rival_table, rivals
 from membership.studies.gmip.settings import Settings
 
 
@@ -81,40 +81,37 @@ def test_resampling_targets_has_the_error_of_their_mean():
 
 
 @pytest.fixture(scope="module")
-def gathered(tmp_path_factory):
-    settings = Settings.from_values({"profile": "tiny"})
-    folder, functions = tmp_path_factory.mktemp("evidence"), gathering.sources(settings)
-    names = [name for name in functions if name.startswith("rivals")]
-    paths = [evidence.save(folder / f"{name}.evidence", functions[name]()) for name in names]
-    return [evidence.load(path) for path in paths]
+def lengths(gathered):
+    """After one step, after a few, and after all epochs."""
+    return [gathered[f"rivals-digits-{length}"] for length in ("one", "few", "all")]
 
 
 @pytest.mark.slow
-def test_a_run_has_every_attack_and_promise_at_each_length(gathered):
-    one, few, whole = gathered
+def test_a_run_has_every_attack_and_promise_at_each_length(lengths):
+    one, few, whole = lengths
     table = rival_table.table([one, few], [whole])
-    lengths = table.groupby("steps", sort=False)["attack"].unique()
-    assert list(lengths.index) == ["one step", "5 steps", "all epochs"]
-    assert {"GLiR", "LiRA", "LOSS", "RMIA"} <= set.intersection(*map(set, lengths))
+    present = table.groupby("steps", sort=False)["attack"].unique()
+    assert list(present.index) == ["one step", "5 steps", "all epochs"]
+    assert {"GLiR", "LiRA", "LOSS", "RMIA"} <= set.intersection(*map(set, present))
     assert (table["found"] <= table["asked"]).all()
     r = one.attrs["recipe"]
     d = r["classes"] * (r["width"] + 1)
     row = table[(table["attack"] == "promised, K = d") & (table["steps"] == "one step")].iloc[2]
     promised = privacy.mip_tpr(0.01, d, r["audit_batch"], d)
     assert row["value"] == pytest.approx(100 * float(promised))
-    assert "GLiR" in sentences.of_the_rivals(table)
-    said = sentences.of_control_20(table)
+    assert "GLiR" in rival_table.table_described(table)
+    said = rival_table.table_said(table)
     assert len(said.split()) <= 25
     assert "promised at K = d" in said
     assert said.endswith("by Equation 10.")
-    assert len(drawings.rivals(table).axes) == 3
-    assert len(drawings.rivals(rival_table.table([one, few], [])).axes) == 2
+    assert len(rival_table.table_drawn(table).axes) == 3
+    assert len(rival_table.table_drawn(rival_table.table([one, few], [])).axes) == 2
 
 
 @pytest.mark.slow
-def test_the_promise_of_all_epochs_is_equation_10(gathered):
+def test_the_promise_of_all_epochs_is_equation_10(lengths):
     """The level of a step, (e^(mu^2) Phi(3 mu / 2) + 3 Phi(-mu / 2) - 2) a step, composed."""
-    whole = gathered[2]
+    whole = lengths[2]
     table = rival_table.table([], [whole])
     at = table[table["attack"] == "promised, Equation 10"].set_index("quantity")["value"]
     r = whole.attrs["recipe"]
@@ -130,8 +127,8 @@ def test_the_promise_of_all_epochs_is_equation_10(gathered):
 
 
 @pytest.mark.slow
-def test_gradients_tell_more_than_losses_after_one_step(gathered):
-    table = rival_table.table([gathered[0]], [])
+def test_gradients_tell_more_than_losses_after_one_step(lengths):
+    table = rival_table.table([lengths[0]], [])
     at = table[(table["steps"] == "one step") & (table["quantity"] == "AUC (%)")]
     area = at.set_index("attack")["value"]
     assert area["GLiR"] > 60

@@ -1,28 +1,18 @@
-"""Several steps jointly on real gradients, and what attacks cost, at the sizes of tiny."""
+"""Several steps on one batch, simulated and on real gradients."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from membership import evidence
+from membership import privacy
 from membership.attacks.glir import glir
 from membership.curvature import gradient_moments
-from membership.studies.gmip import evidence as gathering
-from membership.studies.gmip import loss_attack, several_steps
-from membership.studies.gmip.settings import Settings
+from membership.studies.gmip import several_steps
 from membership.studies.gmip.several_steps import _p_values
 
-SETTINGS = Settings.from_values({"profile": "tiny"})
-
-
-@pytest.fixture(scope="module")
-def gathered(tmp_path_factory):
-    """What a run keeps, as its files give it back."""
-    folder, sources = tmp_path_factory.mktemp("evidence"), gathering.sources(SETTINGS)
-    return {
-        name: evidence.load(evidence.save(folder / f"{name}.evidence", sources[name]()))
-        for name in ("joint-digits", "times-digits")
-    }
+SETTINGS = SimpleNamespace(seed=0, simulated_repeats=3)
 
 
 def test_differences_of_steps_test_what_the_steps_test():
@@ -52,11 +42,12 @@ def test_several_steps_are_tested_jointly_where_records_suffice(gathered):
     assert one["auc"].sel(steps=5).isnull().all()
 
 
-def test_times_are_told_with_their_ratio(gathered):
-    one = gathered["times-digits"]
-    table = loss_attack.times([one]).set_index("quantity")["value"]
-    spent = one["seconds"].values
-    assert table[loss_attack.RATIO] == pytest.approx((spent[0] / spent[1]).mean())
-    area = one["auc"].values
-    assert table[loss_attack.MORE] == pytest.approx((area[0] - area[2]).mean())
-    assert one["attack"].values[2] == "loss (LiRA), 320 shadow models"
+@pytest.mark.slow
+def test_the_joint_test_finds_what_the_sum_misses():
+    rows = pd.DataFrame(several_steps.simulated(SETTINGS))
+    table = rows.set_index(["case", "attack"])["value"]
+    for correlation in several_steps.CORRELATIONS:
+        case = f"correlation {correlation:g}"
+        assert table[case, "joint test"] == pytest.approx(table[case, "bound"], abs=2.5)
+    one = 100 * privacy.gaussian_auc(privacy.mip_mu_step(20, 60, 20))
+    assert table["correlation 0.99", "sum of log p"] == pytest.approx(one, abs=2.5)

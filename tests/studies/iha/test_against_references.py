@@ -1,9 +1,16 @@
-"""Two attacks together, against records counted one by one."""
+"""The attack beside others: tables with published numbers beside, pictures, and two together."""
+
+import sys
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from membership import metrics
+from membership import metrics, published
+from membership.exhibits import files
+from membership.studies.iha import against_references, inversion, score_taken_apart, subjects
+from membership.studies.iha import evaluation as reading
 from membership.studies.iha.against_references import (
     AHEAD,
     FALSE,
@@ -11,9 +18,11 @@ from membership.studies.iha.against_references import (
     PAIR,
     RATE,
     TRUE,
+    compared,
     control_19,
     together,
 )
+from membership.studies.iha.scores import KEYS
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -60,3 +69,186 @@ def test_the_table_has_each_data_set(evaluations) -> None:
         at = rows.set_index("metric")["value"]
         assert at[AHEAD] == pytest.approx(at[TRUE] - at[FALSE])
         assert 0 <= at[FALSE] <= 100 * RATE
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        against_references.table_2,
+        score_taken_apart.table_4,
+        against_references.control_1,
+        against_references.control_3,
+    ],
+)
+def test_keys_tell_rows_apart_and_intervals_hold_their_numbers(study, evaluations, settings):
+    table = study(evaluations)
+    assert not table.duplicated(list(KEYS)).any()
+    assert (table["low"] <= table["value"]).all()
+    assert (table["value"] <= table["high"]).all()
+    assert set(table["dataset"]) == {"Digits-Odd", "Digits"}
+    assert table.attrs["setup"]["Digits"]["paired_targets"]
+    assert any("complements" in text for text in table.attrs["deviations"])
+
+
+def test_the_coin_has_full_knowledge_at_fraction_one(source, settings):
+    table = against_references.table_9(reading.read(source, subjects.KNOWN, subjects.subjects))
+    table = table[(table["fraction"] == 1) & (table["metric"] == "AUC")]
+    for _, part in table.groupby("dataset"):
+        assert part["value"].nunique() == 1
+        assert len(part) == 3
+
+
+def test_each_data_set_is_judged_by_its_own_deviations(evaluations, settings):
+    """One data set called the paper's own, the other not: two kinds of verdict in one table."""
+    table = against_references.table_2(evaluations)
+    papers = _papers_own(table.attrs["setup"]["Digits-Odd"], "MNIST-Odd")
+    others = {**table.attrs["setup"]["Digits"], "published": "FashionMNIST"}
+    table.attrs["setup"] = {"Digits-Odd": papers, "Digits": others}
+    judged = against_references.table_2_judged(table)
+    verdicts = judged[judged["published"].notna()].groupby("dataset")["verdict"].unique()
+    assert set(verdicts["Digits-Odd"]) <= {"agrees", "compatible", "differs"}
+    assert set(verdicts["Digits"]) == {"not comparable"}
+    assert len(judged) == len(table)
+
+
+def test_control_3_stands_beside_the_published_numbers_without_verdicts(evaluations, settings):
+    table = against_references.control_3(evaluations)
+    papers = _papers_own(table.attrs["setup"]["Digits-Odd"], "MNIST-Odd")
+    table.attrs["setup"] = {"Digits-Odd": papers}
+    judged = against_references.control_3_judged(table)
+    assert judged["published"].notna().any()
+    assert set(judged["verdict"]) == {""}
+
+
+def _papers_own(own, name):
+    stated = published.setup("iha")[name]
+    stated = {key: value for key, value in stated.items() if key != "uses_references"}
+    return {**own, **stated, "published": name, "queried_non_members": 10_000}
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "attack"),
+    [
+        ("iha_table4", "Purchase-100(S)", score_taken_apart.TERMS),
+        ("iha_table8", "MNIST-Odd", inversion.CONDITIONINGS),
+        ("iha_table2", "MNIST-Odd", against_references.TABLE_2),
+        ("iha_table7", "Purchase-100", against_references.TABLE_7),
+    ],
+)
+def test_attacks_are_spelt_as_in_the_published_tables(name, dataset, attack):
+    printed = published.table(name)
+    assert set(attack) <= set(printed[printed["dataset"] == dataset]["attack"])
+
+
+def test_curves_do_not_reach_below_one_non_member(evaluations, settings):
+    curves = against_references.figure_1(evaluations)
+    assert curves["fpr"].min() >= 1 / 120
+    for _, curve in curves.groupby(["panel", "series"]):
+        assert curve["tpr"].is_monotonic_increasing
+
+
+def test_a_curve_has_the_interval_that_a_table_has_of_one_rate(evaluations, settings):
+    curves = against_references.figure_1(evaluations)
+    assert set(curves["series"]) == set(against_references.FIGURE_1)
+    for evaluation in evaluations:
+        fpr = curves.loc[curves["panel"] == evaluation.label, "fpr"].iloc[5]
+        here = curves[(curves["panel"] == evaluation.label) & (curves["fpr"] == fpr)]
+        for row in here.to_dict("records"):
+            pairs = zip(evaluation.scores(row["series"]), evaluation.member, strict=True)
+            values = [metrics.tpr_at_fpr(score, truth, fpr) for score, truth in pairs]
+            said = metrics.summary(values, np.arange(len(values)) // 2, lowest=0.0, highest=1.0)
+            assert row["tpr"] == pytest.approx(said["value"])
+            if np.ptp(values):
+                assert row["low"] == pytest.approx(said["low"])
+                assert row["high"] == pytest.approx(said["high"])
+
+
+def test_table_1_agrees_with_the_papers_where_both_say():
+    table = against_references.table_1().set_index("attack")
+    paper = {
+        "LOSS": ("black-box", False, "no"),
+        "LiRA": ("black-box", True, "no"),
+        "SIF": ("white-box", False, "no"),
+        "L-attack": ("black-box", True, "yes"),
+        "LiRA-L": ("black-box", True, "yes"),
+        "IHA": ("white-box", False, "yes"),
+    }
+    for name, (access, references, others) in paper.items():
+        assert table.loc[name, "model access"] == access
+        assert (table.loc[name, "reference models"] != "none") == references
+        assert table.loc[name, "leave-one-out knowledge"] == others
+
+
+def test_table_1_lists_every_attack_that_the_evidence_allows(monkeypatch):
+    listed = set(against_references.table_1()["attack"])
+    assert {"MAST", "IHA*", "residual test", "loss likelihood ratio"} <= listed
+    assert not {"BMIA", "GLiR", "RMIA, share of a population", "MATT"} & listed
+    module = sys.modules["membership.attacks.registry"]
+    loss = module.registry()["loss"]
+    more = {"a": replace(loss, name="a", display="new"), "b": replace(loss, needs=("hinge",))}
+    monkeypatch.setattr(module, "ATTACKS", module.ATTACKS | more)
+    assert set(against_references.table_1()["attack"]) == listed | {"new"}
+
+
+@pytest.mark.slow
+def test_variants_are_larger_and_deeper(source, evaluations):
+    variants = reading.read(source, subjects.MAIN, subjects.variants)
+    deep = reading.read(source, subjects.SWEPT, subjects.deep)
+    table = against_references.table_7(evaluations, variants, deep)
+    assert list(table["dataset"].unique()) == ["Digits", "Digits, MLP-4"]
+    assert set(subjects.DEEP_DAMPINGS) <= set(table["attack"])
+    judged = against_references.table_7_judged(table)
+    assert isinstance(judged, pd.DataFrame)
+    assert not judged.duplicated(list(KEYS)).any()
+    assert judged["published"].isna().all()
+
+
+def test_knowledge_is_a_colour_of_its_own():
+    table, _ = files.load("iha-ctl-1", "paper")
+    figure = against_references.control_1_drawn(table)
+    (legend,) = figure.legends
+    told = {text.get_text() for text in legend.get_texts()}
+    assert told == {"told none", "told all other records", "a coin"}
+    assert len(figure.axes) == table["dataset"].nunique()
+
+
+def test_the_printed_number_stands_between_the_two_that_it_may_be():
+    table, _ = files.load("iha-ctl-3", "paper")
+    figure = against_references.control_3_drawn(table)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert [" ".join(label.split()) for label in labels] == [
+        against_references.LEFT_OUT,
+        against_references.PRINTED,
+        against_references.AMONG,
+    ]
+
+
+NAMES = {"A": "A", "B": "B"}
+
+
+def _two(a, b):
+    rows = [("X", "A", "AUC", *a), ("X", "B", "AUC", *b)]
+    return pd.DataFrame(rows, columns=["dataset", "attack", "metric", "low", "high"])
+
+
+def test_a_sentence_follows_the_intervals():
+    low, high = (0.5, 0.6), (0.7, 0.8)
+    assert compared(_two(high, low), NAMES) == "By AUC, A is above B on X."
+    assert compared(_two(low, high), NAMES) == "By AUC, A is below B on X."
+    wide = (0.55, 0.75)
+    assert "intervals of the two overlap" in compared(_two(wide, high), NAMES)
+
+
+def test_the_first_curve_at_one_percent_is_named():
+    grid = np.array([0.001, 0.01, 0.1])
+    parts = [
+        pd.DataFrame({"panel": "X", "series": name, "fpr": grid, "tpr": tpr})
+        for name, tpr in (("A", [0.5, 0.1, 0.2]), ("B", [0.1, 0.2, 0.3]))
+    ]
+    assert against_references.figure_1_said(pd.concat(parts)).endswith("B's on X.")
+
+
+def test_sizes_are_those_of_the_run(evaluations):
+    table = against_references.table_2(evaluations)
+    assert table.attrs["sizes"]["Digits-Odd"].startswith("6 models, 3 of them attacked, ")
+    assert "120 of" in table.attrs["sizes"]["Digits-Odd"]

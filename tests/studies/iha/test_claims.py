@@ -10,7 +10,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.exhibits import load
-from membership.studies.iha import clean_game, leave_one_out, subjects, theory
+from membership.studies.iha import clean_game, subjects, theory
 from membership.studies.iha import evaluation as reading
 from membership.studies.iha.claims import CLAIMS
 from membership.studies.iha.scores import PAIRED
@@ -303,17 +303,6 @@ def test_claims_of_the_committed_run_are_computed():
     assert words["iha-c06"] == words["iha-c13"] == "not tested here"
 
 
-def test_a_paired_difference_is_that_of_the_scores(evaluations):
-    names = {name: name for name in ("IHA", "LOSS")}
-    found, swapped = (
-        evaluations[0].less("IHA", "LOSS", names),
-        evaluations[0].less("LOSS", "IHA", names),
-    )
-    assert found["attack"] == "IHA less LOSS"
-    assert found["value"] == pytest.approx(-swapped["value"])
-    assert evaluations[0].less("IHA", "IHA", names)["value"] == 0.0
-
-
 DAMPINGS = {"half": "IHA, damping 0.5", "one": "IHA, damping 1"}
 
 
@@ -335,21 +324,6 @@ def test_of_every_record_the_targets_are_the_units(source):
     share = gap.size() / len(one.units)
     assert found["value"] == pytest.approx(share @ gap.mean())
     assert found["standard_error"] == pytest.approx(gap.mean().std() * (share @ share) ** 0.5)
-
-
-def test_the_game_pairs_its_draws(experiment):
-    table = leave_one_out.play([experiment], SimpleNamespace(seed=0)).set_index(
-        ["attack", "metric"]
-    )
-    for metric, word in zip(clean_game.METRICS, clean_game.COUNTED, strict=True):
-        auc_of = table["value"].xs(metric, level="metric")
-        row = table.loc[f"IHA less LOSS, {word}", PAIRED]
-        assert row["value"] == pytest.approx(auc_of["IHA"] - auc_of["LOSS"])
-        assert row["low"] < row["value"] < row["high"]
-    scores, trained_on = leave_one_out.scored(experiment)
-    numbers = leave_one_out.redrawn(scores["IHA"], trained_on, 0)
-    same = leave_one_out._less(numbers, numbers, "IHA less IHA", 0, len(numbers))
-    assert same.difference == same.standard_error == 0.0
 
 
 GAMES = {

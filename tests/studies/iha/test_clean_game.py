@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from membership import attacks, metrics
-from membership.studies.iha import clean_game, neighbours, subjects
+from membership.exhibits import files
+from membership.studies.iha import clean_game, neighbours, subjects, whole_game
 from membership.studies.iha.clean_game import COUNTED, METRICS
 
 
@@ -135,3 +136,22 @@ def test_a_difference_is_that_of_its_attacks_on_the_same_draws(found, settings):
         assert clean_game.DIFFERENCES[place].endswith(word)
         assert row == pytest.approx(shown["IHA", metric] - shown["LOSS", metric])
         assert table["outputs, not retrained: LOSS", metric] == shown["LOSS", metric]
+
+
+@pytest.mark.parametrize(
+    ("exhibit", "draw"),
+    [("iha-ctl-14", clean_game.four_drawn), ("iha-ctl-20", whole_game.control_20_drawn)],
+)
+def test_the_square_of_four_has_every_attack_in_its_place(exhibit, draw):
+    table, _ = files.load(exhibit, "paper")
+    figure = draw(table)
+    # Two data sets, or two learning rates.
+    assert len(figure.axes) == 2 * len(clean_game.READINGS)
+    for axis in figure.axes:
+        places = {text.get_position(): text.get_text().split("\n")[0] for text in axis.texts}
+        assert places == {
+            (0.5, 0.5): "LOSS",
+            (1.5, 0.5): "LiRA-L",
+            (0.5, 1.5): "IHA",
+            (1.5, 1.5): "projection",
+        }

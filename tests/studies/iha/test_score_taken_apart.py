@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from membership import metrics
-from membership.studies.iha import evaluation, score_taken_apart, subjects
+from membership.exhibits import files
+from membership.studies.iha import against_references, evaluation, score_taken_apart, subjects
 from membership.studies.iha import scores as of
 from membership.studies.iha.forms import DECAY
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +71,6 @@ def test_correlations_with_the_loss_are_those_of_ranks_counted_one_by_one(evalua
     assert len(at) == 7 * 3 * 2
 
 
-def test_the_score_of_the_control_is_the_attacks(evaluations):
-    for scored in evaluations[0].by_target:
-        terms = score_taken_apart.AGAINST_LOSS["IHA[All]"]
-        total = score_taken_apart._summed(terms, scored, evaluations[0].recipe)
-        np.testing.assert_allclose(total, scored["IHA"], rtol=1e-9)
-
-
 def test_a_score_that_is_minus_the_loss_is_proportional_to_it():
     loss = np.random.default_rng(0).exponential(size=50)
     every = np.ones(50, dtype=bool)
@@ -129,3 +121,30 @@ def test_parameters_alone_are_set_beside_the_loss(with_forms, settings, evaluati
     decay = table[table["attack"] == f"IHA, {DECAY}"].iloc[0]
     gaps = one.numbers(f"IHA, {DECAY}") - one.numbers("LOSS")
     assert decay["value"] == pytest.approx(gaps.mean())
+
+
+def test_the_correction_is_the_pairwise_difference(evaluations, settings):
+    table = score_taken_apart.control_4(evaluations, settings).set_index(["dataset", "quantity"])[
+        "value"
+    ]
+    for one in evaluations:
+        gain = table[one.label, "AUC of IHA*"] - table[one.label, "AUC of IHA"]
+        assert table[one.label, "AUC, IHA* less IHA"] == pytest.approx(gain)
+
+
+def test_all_terms_together_are_the_attack(evaluations, settings):
+    table = score_taken_apart.table_4(evaluations).set_index(list(of.KEYS))["value"]
+    whole = against_references.table_2(evaluations).set_index(list(of.KEYS))["value"]
+    for metric in of.METRICS:
+        for one in evaluations:
+            key = (one.label, "IHA[All]", metric)
+            assert table[key] == pytest.approx(whole[one.label, "IHA (Exact)", metric])
+
+
+def test_the_weight_decay_has_a_bar_beside_the_published_score():
+    table, _ = files.load("iha-ctl-4", "paper")
+    figure = score_taken_apart.control_4_drawn(table)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()][:2] == ["IHA", "IHA*"]
+    areas = table[table["quantity"].isin(["AUC of IHA", "AUC of IHA*"])]["value"]
+    assert [text.get_text() for text in figure.axes[0].texts] == [f"{area:.3f}" for area in areas]

@@ -178,3 +178,28 @@ def test_rows_are_means_over_targets_within_the_range_of_a_rate():
     assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1
     # A model and its complement are one unit.
     assert row["n_repeats"] == 2
+
+
+@pytest.mark.parametrize(("sizes", "models"), [((5, 4), 4), ((5, 3), (5, 4))])
+def test_weighted_numbers_are_those_of_all_pairs_one_by_one(sizes, models):
+    """Against every pair of scores, with ties, as the weights of a bootstrap ask for.
+
+    Weights of the models without the record are one for all records, or (R, K) where sets differ.
+    """
+    rng = np.random.default_rng(2)
+    out, ins = rng.integers(6, size=(5, 4)), rng.integers(2, 8, size=sizes)
+    w, v, u = rng.integers(3, size=5), rng.integers(1, 4, sizes), rng.integers(1, 4, models)
+    wins = (ins[:, :, None, None] > out) + 0.5 * (ins[:, :, None, None] == out)
+    parts = v / v.sum(1, keepdims=True), np.broadcast_to(u / u.sum(-1, keepdims=True), out.shape)
+    auc = np.einsum("risj,ri,sj->rs", wins, *parts)
+    pair = np.outer(w, w) * (1 - np.eye(5))
+    mean = (w * auc.diagonal()).sum() / w.sum()
+    pooled, each = of.Compared(out, ins).numbers(w, v, u)
+    assert each == pytest.approx(mean)
+    assert pooled == pytest.approx(mean / 5 + 0.8 * (pair * auc).sum() / pair.sum())
+
+
+def test_one_record_drawn_alone_is_compared_with_itself():
+    out, ins = np.array([[0.0, 1.0], [5.0, 6.0]]), np.array([[0.5, 2.0], [7.0, 8.0]])
+    found = of.Compared(out, ins).numbers(np.array([2, 0]), np.ones((2, 2)), np.ones(2))
+    assert found == pytest.approx((0.75, 0.75))

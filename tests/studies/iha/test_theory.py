@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from membership import metrics
 from membership.curvature.noise import Sgd, theorem_covariance
+from membership.exhibits import files
 from membership.studies.iha import theory
 from membership.studies.iha.settings import Settings
 
@@ -58,12 +59,6 @@ def test_theorem_2_2_is_exact_for_noise_that_commutes(table):
     assert (rows.value[commutes] == 0).all()
     assert (rows.value[~commutes] > 0.1).all()
     assert (table.value[table.metric == "relative error, simulated SGD"] < 0.2).all()
-
-
-@pytest.mark.slow
-def test_the_table_is_the_same_for_the_same_seed(table):
-    again = theory.control_6(Settings(profile="tiny").resolve())
-    pd.testing.assert_frame_equal(table, again)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +130,10 @@ def test_differences_are_those_of_their_rows(retrained_table):
     assert (retrained_table["retrainings"] == 2 * theory.RETRAININGS["tiny"]).all()
 
 
-@pytest.mark.slow
-def test_retraining_is_the_same_for_the_same_seed(retrained_table):
-    again = theory.control_9(SETTINGS)
-    pd.testing.assert_frame_equal(retrained_table, again)
+def test_what_is_ahead_where_sgd_ran_has_a_panel_a_claim():
+    table, _ = files.load("iha-ctl-9", "paper")
+    figure = theory.control_9_drawn(table)
+    assert len(figure.axes) == len(theory.LEADS)
+    for axis, metric in zip(figure.axes, theory.LEADS, strict=True):
+        leads = table[table["metric"] == metric]["value"]
+        assert [text.get_text() for text in axis.texts] == [f"{lead:+.2f}" for lead in leads]

@@ -6,7 +6,7 @@ import torch
 
 from membership import metrics
 from membership.studies.iha import clean_game, neighbours, subjects, whole_game
-from membership.studies.iha.clean_game import Compared
+from membership.studies.iha.scores import Compared
 
 
 @pytest.fixture(scope="module")

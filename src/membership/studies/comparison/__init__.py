@@ -2,8 +2,9 @@
 
 `settings` and `names` say which cells are run, `experiment` trains, `evidence` lists and gathers
 what is kept, `scores` reads a cell and averages over cells. Then by question: `leaderboard` (which
-attack finds most, and what reference models buy), `thresholds` (what is set in advance),
-`agreement` (do attacks find the same members), `bounds` (what is proven, and where there is nothing
-to find), `risk` (who is at risk, and what plays another game), `outside` (two attacks as others run
-them), `convolutional` (a network of another chapter).
+attack finds most), `costs` (what reference models cost and buy), `thresholds` (what is set in
+advance), `tuning` (settings by references), `agreement` (do attacks find the same members),
+`bounds` (what is proven, and where there is nothing to find), `risk` (who is at risk, and what
+plays another game), `outside` (two attacks as others run them), `convolutional` (a network of
+another chapter).
 """

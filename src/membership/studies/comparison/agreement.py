@@ -1,16 +1,18 @@
 """Do attacks find the same members: overlaps of what they flag, and who is found by all or one."""
 
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from membership import attacks, metrics
+from membership import attacks, metrics, plots
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
+from membership.plots.look import is_narrow
 from membership.studies.comparison import names
+from membership.studies.comparison.names import picked
 from membership.studies.comparison.scores import (
     CellEvidence,
     of_targets,
@@ -18,10 +20,13 @@ from membership.studies.comparison.scores import (
     read,
     typical,
 )
-from membership.studies.comparison.sentences import BY_CHANCE, CHANCE, OTHER, SHARE
-from membership.studies.comparison.sentences import OVERLAP as JACCARD
 from membership.studies.comparison.thresholds import CHOSEN
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+JACCARD, BY_CHANCE, OTHER = "Jaccard", "Jaccard by chance", "other references"
+SHARE, CHANCE = "members found so (%)", "members found so by chance (%)"
 RATES = (0.01, 0.05, 0.3)
 COMPARED = ("loss", "attack-r", "lira", "rmia", "iha")
 ITSELF = ("attack-r", "lira", "rmia")
@@ -49,6 +54,30 @@ def agreement(source: Source) -> pd.DataFrame:
                 number = of_targets([cells[k] for k in shown], values)
                 rows.append({**key, "metric": metric, **number, "cells": len(values)})
     return tidy(rows, origin(cells))
+
+
+def agreement_said(table: pd.DataFrame) -> str:
+    """The largest and the least overlap of two attacks at 5%."""
+    rows = picked(table, JACCARD)
+    rows = rows[(rows["FPR"] == "5%") & ~rows["attacks"].str.contains(OTHER)]
+    high, low = rows.loc[rows["value"].idxmax()], rows.loc[rows["value"].idxmin()]
+    return (
+        "Of the members that either of two attacks flags at 5% FPR, both flag from "
+        f"{100 * low['value']:.0f}% ({low['attacks']}) to {100 * high['value']:.0f}% "
+        f"({high['attacks']})."
+    )
+
+
+def agreement_drawn(table: pd.DataFrame) -> "Figure":
+    """Table 4: overlaps above the diagonal, by chance below, and of an attack with itself on it."""
+    pairs = table["attacks"].str.split(" and ", n=1, expand=True)
+    shown = table.assign(first=pairs[0], second=pairs[1], at=table["FPR"] + " FPR")
+    itself = shown["second"] == OTHER
+    overlap, chance = (shown["metric"] == name for name in (JACCARD, BY_CHANCE))
+    above, on = shown[overlap & ~itself], shown[overlap & itself]
+    below = shown[chance & ~itself].rename(columns={"first": "second", "second": "first"})
+    cells = pd.concat([above, below, on.assign(second=on["first"])])
+    return plots.heat_maps(cells, "first", "second", panel="at")
 
 
 def of_cell(evidence: CellEvidence) -> dict[tuple[str, str], dict[float, dict[str, FloatArray]]]:
@@ -155,6 +184,26 @@ def found_by(source: Source) -> pd.DataFrame:
             key = {**evidence.key, "row": name, "column": place + 1}
             rows.append({**key, **_cell(evidence, record, frequency, pictures), **number})
     return tidy(rows, origin([evidence]))
+
+
+def found_by_said(table: pd.DataFrame) -> str:
+    """The group of members that is the furthest from what chance gives."""
+    groups = table.drop_duplicates("row")
+    group = groups.loc[(groups[SHARE] - groups[CHANCE]).idxmax()]
+    return (
+        f"On {group['dataset']}, {group['target']}, {group[SHARE]:.1f}% of members are found by "
+        f"{group['row']}, where chance gives {group[CHANCE]:.1f}%."
+    )
+
+
+def found_by_drawn(table: pd.DataFrame) -> "Figure":
+    """Figure 5: the records, or the shares where there are no pictures."""
+    if (table["pixels"].fillna("") == "").all():
+        ends = {SHARE: "value", LOW: "low", HIGH: "high"}
+        shares = table[table["column"] == 1].drop(columns="value").rename(columns=ends)
+        return plots.dots_by_row(shares, "row", by="target", label=SHARE)
+    most = MOST_NARROW if is_narrow() else MOST
+    return plots.image_grid(table[table["column"] <= most])
 
 
 def _cell(

@@ -1,19 +1,24 @@
 """What is proven whichever attack is chosen, and what is found where there is nothing to find."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from membership import attacks, metrics, privacy
+from membership import attacks, metrics, plots, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.rows import share
 from membership.exhibits.tidy import tidy
+from membership.published.rows import row_at
 from membership.studies.comparison import names
 from membership.studies.comparison.leaderboard import panel
+from membership.studies.comparison.names import in_words, picked
 from membership.studies.comparison.scores import CellEvidence, Table, origin, read, typical
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DELTA = 1e-5
 BOUND_MU, BOUND_EPSILON = "lower bound on mu", "lower bound on epsilon"
@@ -34,6 +39,29 @@ def lower_bounds(source: Source) -> pd.DataFrame:
         for metric, value in numbers.items():
             rows.append({**key, "metric": metric, **metrics.exactly(value)})
     return tidy(rows, origin(cells, note=_NOTE))
+
+
+def lower_bounds_said(table: pd.DataFrame) -> str:
+    """The private cell's bound beside its level, and the largest bound."""
+    bound = picked(table, BOUND_MU)
+    top = bound.loc[bound["value"].idxmax()]
+    largest = f"The largest bound is mu {top['value']:.2f} ({top['dataset']}, {top['target']})."
+    stated = picked(table, STATED_MU)
+    if stated.empty:
+        return largest
+    private = stated.iloc[0]
+    own = row_at(bound, dataset=private["dataset"], target=private["target"])["value"]
+    return (
+        f"On the private target the attacks prove mu {own:.2f}, where {private['value']:.2f} is "
+        f"stated. {largest}"
+    )
+
+
+def lower_bounds_drawn(table: pd.DataFrame) -> "Figure":
+    """Table 5: bounds on mu beside the levels that are stated."""
+    shown = table[table["metric"].str.contains(" mu")]
+    shown = shown.assign(cell=in_words(shown))
+    return plots.dots_by_row(shown, "cell", by="metric", label="mu", wide=True)
 
 
 _NOTE = (
@@ -115,6 +143,16 @@ def null_rows(source: Source) -> pd.DataFrame:
     blind = [excluded(_blind(evidence)) for evidence in cells]
     rows.append(_row(BLIND, "mean log-odds of the references", np.concatenate(blind)))
     return tidy(rows, origin(cells))
+
+
+def null_rows_said(table: pd.DataFrame) -> str:
+    """The range of shares, and what was meant."""
+    rows = table[table["n_repeats"] >= 20]
+    rows = table if rows.empty else rows
+    return (
+        f"Intervals of 95% that leave one half out: {rows['value'].min():.1f}% to "
+        f"{rows['value'].max():.1f}%, where 5% are meant to."
+    )
 
 
 def excluded(pairs: Iterable[tuple[FloatArray, BoolArray]]) -> BoolArray:

@@ -5,21 +5,24 @@ ResNet-18 on CIFAR-10's images, with augmented queries. Its references were trai
 the records that are asked, so that attacks which train on these are left out.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import xarray as xr
 
-from membership import attacks, evidence, metrics, paths
+from membership import attacks, evidence, metrics, paths, plots
 from membership.attacks.registry import BOTH
 from membership.exhibits import Source, files
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
+from membership.metrics.rate_names import tpr_label
 from membership.studies.comparison.leaderboard import ACCURACY, LOW
-from membership.studies.comparison.names import AREA, RATE
+from membership.studies.comparison.names import AREA, RATE, picked
 from membership.studies.comparison.scores import CARRIED, added
-from membership.studies.comparison.sentences import ABSENT, LESS, ONE, TEN
 from membership.studies.comparison.settings import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CHAPTER = "bmia"
 SINGLE, LAWS, VIEWS = (
@@ -27,6 +30,7 @@ SINGLE, LAWS, VIEWS = (
     "posterior-convolutional",
     "outputs-views-convolutional",
 )
+ONE, TEN, LESS, ABSENT = "one", "ten, averaged", "less one query's", "targets there"
 AGAIN = (
     "loss",
     "attack-r",
@@ -80,6 +84,35 @@ def cell(source: Source) -> pd.DataFrame:
         gains = {key: number + alone[name][key] * -1.0 for key, number in numbers.items()}
         rows += _rows(TEN, name, gains, f", {LESS}")
     return tidy(rows, _origin(single))
+
+
+def cell_said(table: pd.DataFrame) -> str:
+    """The three largest rates at 1%, and what ten queries add to LiRA and RMIA."""
+    if ABSENT in set(table["metric"]):
+        return "The paper-size evidence of BMIA's network is not here."
+    if RATE not in set(table["metric"]):
+        best = picked(table, AREA).nlargest(1, "value").iloc[0]
+        return f"{best['attack']} has the largest AUC, {best['value']:.3f}."
+    rate = picked(table, RATE).sort_values("value", ascending=False)
+    first = rate[rate["queries"] == ONE].head(3)
+    clauses = ", ".join(f"{row.attack} {row.value:.1f}%" for row in first.itertuples())
+    gains = picked(table, f"{RATE}, {LESS}").set_index("attack")["value"]
+    more = " and ".join(
+        f"{name} {gains[name]:+.1f}" for name in ("LiRA offline", "RMIA") if name in gains
+    )
+    return (
+        f"Largest TPR at 1% FPR with one query: {clauses}. Ten queries change it by points: {more}."
+    )
+
+
+def cell_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 7: the largest number that there is, by queries."""
+    present = set(table["metric"])
+    metric = next(name for name in (RATE, AREA, ABSENT) if name in present)
+    rows = picked(table, metric).sort_values("value", ascending=False)
+    baseline, label = (0.5, metric) if metric != RATE else (1.0, tpr_label(0.01))
+    label = f"{label}, by queries an image"
+    return plots.dots_by_row(rows, "attack", by="queries", baseline=baseline, label=label)
 
 
 def _committed(name: str) -> xr.Dataset | None:

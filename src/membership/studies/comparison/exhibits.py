@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 
 from membership.exhibits.declaration import Reading, exhibits_of, later
-from membership.studies.comparison import names, sentences
+from membership.studies.comparison import names
 from membership.studies.comparison.settings import Settings
 
-agreement, bounds, convolutional, drawings = later(
-    __package__, "agreement", "bounds", "convolutional", "drawings"
+agreement, bounds, convolutional, costs = later(
+    __package__, "agreement", "bounds", "convolutional", "costs"
 )
-leaderboard, outside, risk, thresholds = later(
-    __package__, "leaderboard", "outside", "risk", "thresholds"
+leaderboard, outside, risk, thresholds, tuning = later(
+    __package__, "leaderboard", "outside", "risk", "thresholds", "tuning"
 )
 
 
@@ -36,42 +36,82 @@ exhibit = exhibits_of(__package__)
 
 EXHIBITS = (
     exhibit(
-        "tab-1", leaderboard.references, TIMED, draw=drawings.leaders, says=sentences.of_references
+        "tab-1",
+        leaderboard.references,
+        TIMED,
+        draw=leaderboard.board_drawn,
+        says=leaderboard.references_said,
     ),
-    exhibit("fig-1", leaderboard.by_cell, FILES, draw=drawings.cells, says=sentences.of_cells),
     exhibit(
-        "tab-2", leaderboard.all_others, TIMED, draw=drawings.leaders, says=sentences.of_others
+        "fig-1",
+        leaderboard.by_cell,
+        FILES,
+        draw=leaderboard.by_cell_drawn,
+        says=leaderboard.by_cell_said,
+    ),
+    exhibit(
+        "tab-2",
+        leaderboard.all_others,
+        TIMED,
+        draw=leaderboard.board_drawn,
+        says=leaderboard.all_others_said,
     ),
     exhibit("ctl-1", leaderboard.canaries, FILES),
-    exhibit("fig-2", leaderboard.against_references, TIMED, says=sentences.of_power),
+    exhibit("fig-2", costs.against_references, TIMED, says=costs.against_references_said),
     exhibit(
         "fig-3",
-        leaderboard.against_seconds,
+        costs.against_seconds,
         TIMED,
-        draw=drawings.seconds,
-        says=sentences.of_seconds,
+        draw=costs.against_seconds_drawn,
+        says=costs.against_seconds_said,
     ),
-    exhibit("ctl-2", leaderboard.gains, FILES, draw=drawings.gains),
+    exhibit("ctl-2", costs.gains, FILES, draw=costs.gains_drawn),
     exhibit(
-        "ctl-3", thresholds.by_record, FILES, draw=drawings.repeated, says=sentences.of_records
+        "ctl-3",
+        thresholds.by_record,
+        FILES,
+        draw=thresholds.by_record_drawn,
+        says=thresholds.by_record_said,
     ),
     exhibit(
         "tab-3",
         thresholds.honest,
         FILES,
-        draw=drawings.worth_of_a_flag,
-        says=sentences.of_thresholds,
+        draw=thresholds.honest_drawn,
+        says=thresholds.honest_said,
     ),
     exhibit(
-        "tab-4", agreement.agreement, FILES, draw=drawings.overlaps, says=sentences.of_agreement
+        "tab-4",
+        agreement.agreement,
+        FILES,
+        draw=agreement.agreement_drawn,
+        says=agreement.agreement_said,
     ),
-    exhibit("tab-5", bounds.lower_bounds, FILES, draw=drawings.levels, says=sentences.of_bounds),
+    exhibit(
+        "tab-5",
+        bounds.lower_bounds,
+        FILES,
+        draw=bounds.lower_bounds_drawn,
+        says=bounds.lower_bounds_said,
+    ),
     exhibit("tab-6", thresholds.false_discoveries, FILES),
-    exhibit("fig-4", risk.risk_map, PROCESSES, draw=drawings.risk, says=sentences.of_risk),
-    exhibit("fig-5", agreement.found_by, PICTURES, draw=drawings.found, says=sentences.of_found),
-    exhibit("ctl-4", bounds.null_rows, WITH_UNTRAINED, says=sentences.of_nulls),
+    exhibit("fig-4", risk.risk_map, PROCESSES, draw=risk.risk_map_drawn, says=risk.risk_map_said),
+    exhibit(
+        "fig-5",
+        agreement.found_by,
+        PICTURES,
+        draw=agreement.found_by_drawn,
+        says=agreement.found_by_said,
+    ),
+    exhibit("ctl-4", bounds.null_rows, WITH_UNTRAINED, says=bounds.null_rows_said),
     exhibit("ctl-5", risk.another_game, PROCESSES),
-    exhibit("ctl-6", thresholds.tuned, FILES, says=sentences.of_tuned),
-    exhibit("ctl-7", convolutional.cell, NOTHING, draw=drawings.network, says=sentences.of_network),
-    exhibit("ctl-8", outside.outside, OUTSIDE, says=sentences.of_outside),
+    exhibit("ctl-6", tuning.tuned, FILES, says=tuning.tuned_said),
+    exhibit(
+        "ctl-7",
+        convolutional.cell,
+        NOTHING,
+        draw=convolutional.cell_drawn,
+        says=convolutional.cell_said,
+    ),
+    exhibit("ctl-8", outside.outside, OUTSIDE, says=outside.outside_said),
 )

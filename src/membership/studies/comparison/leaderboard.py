@@ -1,31 +1,26 @@
-"""The leaderboards: every attack on the same records of the same targets, each panel apart.
-
-Then what reference models buy: power against their number, and against seconds.
-"""
+"""The leaderboards: every attack on the same records of the same targets, each panel apart."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from membership import attacks, metrics
-from membership.arrays import FloatArray
+from membership import attacks, metrics, plots
 from membership.attacks import Attack
 from membership.attacks.registry import BOTH, OUT
 from membership.errors import InputError
 from membership.exhibits import Source
 from membership.exhibits.rows import of_each
+from membership.exhibits.sentences import joined
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_column
 from membership.settings import suggest
 from membership.studies.comparison import names
-from membership.studies.comparison.names import AREA, RATE
+from membership.studies.comparison.costs import references_of, seconds_of
+from membership.studies.comparison.names import AREA, RATE, in_words, picked
 from membership.studies.comparison.scores import (
-    CONTRASTS,
     CellEvidence,
-    Table,
     area,
     carries,
     mislabelled,
@@ -35,12 +30,21 @@ from membership.studies.comparison.scores import (
     plain,
     rate,
     read,
-    typical,
 )
 from membership.studies.comparison.settings import Settings
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 # Whose reference models include models such as these.
 TRAINED = {BOTH: (OUT, BOTH), OUT: (OUT,), "none": ()}
+
+
+IN_WORDS = {
+    "none": "no references",
+    OUT: "references without the record",
+    BOTH: "references with and without the record",
+}
 LOW = tpr_column(0.001)
 BEHIND, BEHIND_RATE = "AUC behind the best", tpr_column(0.01, " behind the best (points)")
 LOSS_THERE = "AUC of LOSS on the same cells"
@@ -90,6 +94,64 @@ def references(source: Source) -> pd.DataFrame:
 def all_others(source: Source) -> pd.DataFrame:
     """Table 2: attacks that know all other records, averaged over the cells that were opened."""
     return _board(source, names.ALL_OTHERS)
+
+
+def references_said(table: pd.DataFrame) -> str:
+    """The first attack, the loss, and the largest rate."""
+    area = picked(table, AREA)
+    widest = area["cells"].iloc[0]
+    area = area[area["cells"] == widest].sort_values("value", ascending=False)
+    first, loss = area.iloc[0], area[area["attack"] == "LOSS"]["value"].iloc[0]
+    rate = picked(table, RATE).query("cells == @widest").nlargest(1, "value")
+    most = "".join(
+        f" {row.attack} has the largest TPR at 1% FPR, {row.value:.1f}%."
+        for row in rate.itertuples()
+    )
+    return (
+        f"{first['attack']} has the largest AUC, {first['value']:.3f} averaged over {widest}; "
+        f"LOSS has {loss:.3f}.{most}"
+    )
+
+
+def all_others_said(table: pd.DataFrame) -> str:
+    """Every attack of the panel, or why there is none."""
+    area = picked(table, AREA)
+    if area.empty:
+        size, most = picked(table, names.PARAMETERS)["value"].iloc[0], names.LARGEST_OPENED
+        return (
+            f"The smallest target has {size:,.0f} parameters. Attacks that invert its Hessian are "
+            f"run up to {most:,}: here none is."
+        )
+    clauses = [f"{row.attack} {row.value:.3f}" for row in area.itertuples()]
+    return f"AUC averaged over {area['cells'].iloc[0]}: {joined(clauses)}."
+
+
+def trained(attack: pd.Series) -> pd.Series:
+    """What each attack trains references on, in words."""
+    known = {
+        registered.display: registered.references for registered in attacks.registry().values()
+    }
+    return attack.map(known).fillna("none").map(lambda kind: IN_WORDS.get(kind, kind))
+
+
+def board_drawn(table: pd.DataFrame) -> "Figure":
+    """Tables 1 and 2: attacks by their AUC, averaged over cells.
+
+    Those that fewer cells allow stand last, beside LOSS on the same cells.
+    """
+    area = table[table["metric"].isin((names.AREA, LOSS_THERE, names.PARAMETERS))]
+    area = area.assign(attack=area["attack"].where(area["metric"] != LOSS_THERE, "LOSS"))
+    area = area.drop_duplicates(["cells", "attack"])
+    place = area["cells"].map(list(area["cells"].unique()).index)
+    area = area.assign(place=place, lower=-area["value"]).sort_values(["place", "lower"])
+    widest = area["cells"].iloc[0]
+    fewer = " (" + area["cells"].str.split(" of ").str[0] + ")"
+    name = area["attack"] + fewer.where(area["cells"] != widest, "")
+    shown = area.assign(row=name, references=trained(area["attack"]))
+    is_area = names.AREA in set(area["metric"])
+    label = f"AUC, averaged over {widest}" if is_area else area["metric"].iloc[0]
+    baseline = 0.5 if is_area else None
+    return plots.dots_by_row(shown, "row", by="references", baseline=baseline, label=label)
 
 
 def row(source: Source, name: str) -> pd.DataFrame:
@@ -242,6 +304,26 @@ def by_cell(source: Source) -> pd.DataFrame:
     return tidy(rows, origin(cells))
 
 
+def by_cell_said(table: pd.DataFrame) -> str:
+    """The extremes, and which attack leads how many cells."""
+    area = picked(table, AREA)
+    best = area.loc[area.groupby(["dataset", "target"], sort=False)["value"].idxmax()]
+    counts = best["attack"].value_counts()
+    clauses = [f"{name} leads in {count}" for name, count in counts.items()]
+    high, low = best.loc[best["value"].idxmax()], best.loc[best["value"].idxmin()]
+    return (
+        f"The largest AUC goes from {low['value']:.3f} ({low['dataset']}, {low['target']}) to "
+        f"{high['value']:.3f} ({high['dataset']}, {high['target']}). Of {len(best)} rows "
+        f"{joined(clauses)}."
+    )
+
+
+def by_cell_drawn(table: pd.DataFrame) -> "Figure":
+    """Figure 1: the AUC in every cell."""
+    shown = table[table["metric"] == names.AREA]
+    return plots.dots_by_row(shown.assign(cell=in_words(shown)), "cell", baseline=0.5, label="AUC")
+
+
 def canaries(source: Source) -> pd.DataFrame:
     """The same attacks on the mislabelled records beside the others, averaged over cells."""
     cells, rows = read(source), []
@@ -260,134 +342,3 @@ def canaries(source: Source) -> pd.DataFrame:
     }
     attributes = origin(cells)
     return tidy(rows, {**attributes, "sizes": {**attributes["sizes"], **count}})
-
-
-def references_of(name: str, evidence: CellEvidence, count: int | None = None) -> int:
-    """How many reference models an attack uses of those that there are."""
-    attack = attacks.registry()[name]
-    available = len(evidence.references) if count is None else count
-    if "reference models" not in attack.knowledge:
-        return 0
-    if attack.single_reference:
-        # A pair of complements: one of the two was trained without the record.
-        return min(available, 2)
-    return min(available, 2 * len(evidence.predicted)) if attack.reads_posteriors else available
-
-
-def seconds_of(
-    name: str, evidence: CellEvidence, times: xr.Dataset, count: int | None = None
-) -> float:
-    """End to end on one target: training and asking references, opening models, scoring.
-
-    With fewer references the statistic is taken to cost in proportion. NaN where the run did not
-    time the attack: it was entered later.
-    """
-    seconds = dict(zip(times["part"].values.tolist(), times["seconds"].values, strict=True))
-    attack, used = attacks.registry()[name], references_of(name, evidence, count)
-    share = 1.0 if count is None or not used else used / references_of(name, evidence)
-    total = seconds["ask"] + used * (seconds["train"] + seconds["ask"])
-    total += share * seconds.get(f"score: {name}", np.nan)
-    if attack.reads_posteriors:
-        # What was timed is of a pair.
-        total += used / 2 * seconds["posterior"]
-    total += seconds["regression"] if attack.reads_regression else 0.0
-    total += seconds["open"] if attack.reads_curvature else 0.0
-    return float(total)
-
-
-COUNTS = (2, 4, 8, 16, 32, 64)
-POWER = (
-    "loss",
-    "lira-offline-global",
-    "lira",
-    "bavaria",
-    "rmia",
-    "base",
-    "bmia-mixture",
-)
-FRONT = "on the front"
-
-
-def counts(source: Source) -> list[int]:
-    """The numbers of reference models that are tried."""
-    return [n for n in COUNTS if n <= source.settings.n_reference]
-
-
-def against_references(source: Source) -> pd.DataFrame:
-    """AUC and TPR at 1% FPR of attacks by the number of references, over one cell a data set.
-
-    References come in pairs of complements: of two, each record has one trained without it.
-    """
-    cells, rows = typical(source), []
-    times = {evidence.cell: source.evidence(f"times-{evidence.cell.word}") for evidence in cells}
-    for count in counts(source):
-        tables = [(evidence.set, evidence.fewer(POWER, count)) for evidence in cells]
-        for name in POWER:
-            if not all(name in table.score for _, table in tables):
-                continue
-            seconds = [
-                seconds_of(name, evidence, times[evidence.cell], count) for evidence in cells
-            ]
-            key = {"references": count, "attack": attacks.registry()[name].display}
-            more = {"seconds": float(np.mean(seconds))}
-            for metric, contrast in CONTRASTS.items():
-                number = contrast(tables, {name: 1.0}, source.settings)
-                rows.append({**key, "metric": metric, **number, **more})
-    return tidy(rows, {**origin(cells), "timing": True})
-
-
-def against_seconds(source: Source) -> pd.DataFrame:
-    """The same numbers by seconds; on the front are those that none is better than for no more.
-
-    Costs are equal that differ by less than the training of one reference model: a second is spent
-    on whole models, and was timed once. Attacks that the run did not time are left out.
-    """
-    table = source.table("comparison-fig-2")
-    timed = (table["metric"] == AREA) & table["seconds"].notna()
-    points = table[timed].reset_index(drop=True)
-    is_on = front(points, _of_one_reference(source))
-    marked = points.assign(**{FRONT: np.where(is_on, "yes", "no")})
-    marked.attrs = dict(table.attrs)
-    return marked
-
-
-def front(points: pd.DataFrame, step: float) -> np.ndarray:
-    """Which points no other is better than for no more, nor as good for less, by whole steps."""
-    dearer, better = (
-        points[name].to_numpy()[None] - points[name].to_numpy()[:, None]
-        for name in ("seconds", "value")
-    )
-    return ~(((dearer < step) & (better > 0)) | ((dearer <= -step) & (better == 0))).any(axis=1)
-
-
-def _of_one_reference(source: Source) -> float:
-    """Seconds that one reference model takes to train, averaged as those of the attacks are."""
-    timed = [source.evidence(f"times-{evidence.cell.word}") for evidence in typical(source)]
-    return float(np.mean([times["seconds"][times["part"] == "train"].item() for times in timed]))
-
-
-GAIN_RATE, GAIN_ACCURACY = "gain in TPR at 1% FPR (points)", "gain in accuracy (points)"
-GAINERS, EIGHT = ("mast", "lira", "attack-r"), 8
-
-
-def gains(source: Source) -> pd.DataFrame:
-    """What three attacks with eight references gain over the loss, target by target."""
-    cells, rows = typical(source), []
-    for evidence in cells:
-        table = evidence.fewer(("loss", *GAINERS), min(EIGHT, source.settings.n_reference))
-        base = _measured(table, "loss")
-        for name in GAINERS:
-            key = {**evidence.key, "attack": attacks.registry()[name].display}
-            gained = {
-                metric: values - base[metric] for metric, values in _measured(table, name).items()
-            }
-            rows += of_each(key, "metric", gained)
-    return tidy(rows, origin(cells))
-
-
-def _measured(table: Table, name: str) -> dict[str, FloatArray]:
-    score, member = table.score[name], table.member
-    return {
-        GAIN_RATE: 100 * per_target(metrics.tpr_at_fpr, score, member, fpr=0.01),
-        GAIN_ACCURACY: 100 * per_target(metrics.balanced_accuracy, score, member),
-    }

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from membership import addresses, data
 from membership.metrics.rate_names import tpr_column
 from membership.studies import experiment, patches
@@ -37,6 +39,16 @@ PARAMETERS = "parameters of the smallest target"
 AREA, RATE = "AUC", tpr_column(0.01)
 UNTRAINED = "untrained"
 """The file of the null row on models that were never trained."""
+
+
+def picked(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The rows of one metric."""
+    return table[table["metric"] == metric]
+
+
+def in_words(table: pd.DataFrame) -> pd.Series:
+    """The cell of each row."""
+    return table["dataset"] + ", " + table["target"]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from membership.exhibits.tidy import tidy
 from membership.studies import hinge_laws
 from membership.studies.comparison import names
 from membership.studies.comparison.experiment import World, about, train, world
-from membership.studies.comparison.names import BOOSTED, OUTSIDE_TARGETS, PUBLIC, Cell
+from membership.studies.comparison.names import BOOSTED, OUTSIDE_TARGETS, PUBLIC, RATE, Cell, picked
 from membership.studies.comparison.scores import CONTRASTS, CellEvidence, Table, origin, read
 from membership.studies.comparison.settings import Settings
 from membership.studies.hinge_laws import with_label
@@ -58,6 +58,20 @@ def outside(source: Source) -> pd.DataFrame:
         ends = metrics.summary(100 * ((score == 0) | (score == 1)).mean(axis=1), lowest=0.0)
         rows.append({**bench.key, "attack": PUBLIC, "metric": ENDS, **ends})
     return tidy(rows, origin(cells, note=_NOTE))
+
+
+def outside_said(table: pd.DataFrame) -> str:
+    """What each finds at 1% beside the bench's own, by data set."""
+    if names.NO_TABLES in set(table["metric"]):
+        return f"Trees are fitted to records of at most {names.MOST_COLUMNS} numbers: here none is."
+    rate = picked(table, RATE).set_index(["dataset", "attack"])["value"]
+    each = [
+        f"On {name} QMIA finds {rate[name, 'QMIA']:.1f}% at 1% FPR, by trees "
+        f"{rate[name, names.BOOSTED]:.1f}%; BMIA {rate[name, 'BMIA, closed form']:.1f}%, the "
+        f"public code's {rate[name, names.PUBLIC]:.1f}%."
+        for name in dict.fromkeys(table["dataset"])
+    ]
+    return " ".join(each[:2])
 
 
 _NOTE = (

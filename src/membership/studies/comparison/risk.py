@@ -4,22 +4,26 @@ LOOD is in both: it orders records without a model to ask.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from membership import exhibits, metrics
+from membership import exhibits, metrics, plots
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
+from membership.exhibits.sentences import span
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
-from membership.studies.comparison.names import AREA, RATE
+from membership.studies.comparison.names import AREA, RATE, picked
 from membership.studies.comparison.scores import CellEvidence, origin, typical
-from membership.studies.comparison.sentences import CORRELATION
 from membership.studies.comparison.thresholds import CHOSEN
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CORRELATION = "rank correlation with the risk"
 BY = "lira-offline"
 RELIABILITY = "reliability of the risk"
 CORRECTED = "rank correlation over the root of the reliability"
@@ -50,6 +54,20 @@ def risk_map(source: Source) -> pd.DataFrame:
                 }
                 rows.append({**evidence.key, "predictor": name, "metric": CORRECTED, **scaled})
     return tidy(rows, origin(cells))
+
+
+def risk_map_said(table: pd.DataFrame) -> str:
+    """How well the best predictor of each data set does."""
+    best = picked(table, CORRELATION).groupby("dataset")["value"].max()
+    return (
+        f"The best predictor's rank correlation with the risk is {span(best, 2, '')} by data set."
+    )
+
+
+def risk_map_drawn(table: pd.DataFrame) -> "Figure":
+    """Figure 4: how cheap numbers order the records."""
+    shown = picked(table, CORRELATION)
+    return plots.dots_by_row(shown, "predictor", by="dataset", baseline=0.0, label=CORRELATION)
 
 
 def risks(score: FloatArray, member: BoolArray) -> FloatArray:

@@ -1,37 +1,37 @@
-"""What is set in advance: one threshold for all records, thresholds and settings by references."""
+"""What is set in advance: one threshold for all records, and thresholds by references."""
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from membership import attacks, metrics
+from membership import attacks, metrics, plots
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks import Observed, mast
-from membership.attacks.adversary import loss_of
-from membership.attacks.bavaria import bavaria_score
-from membership.attacks.lira import lira_score
-from membership.attacks.rmia import base_score, rmia_score
 from membership.exhibits import Source
 from membership.exhibits.rows import of_each
+from membership.exhibits.sentences import joined
 from membership.exhibits.tidy import tidy
-from membership.studies.comparison.names import AREA, RATE
+from membership.published.rows import row_at
+from membership.studies.comparison.leaderboard import trained
+from membership.studies.comparison.names import in_words, picked
 from membership.studies.comparison.scores import (
-    CONTRASTS,
     CellEvidence,
     Table,
     of_targets,
     origin,
     typical,
 )
-from membership.studies.comparison.sentences import CHANGED
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia", "base")
 NOMINAL = (0.01, 0.05)
 PRIORS = (0.5, 0.1, 0.01)
+SHARES = np.geomspace(0.001, 0.5, 28)
+"""Of members among those asked, in the picture."""
 RESAMPLES = 2_000
 RECORD_RATE = 0.05
 SPREAD, ABOVE, BY_CHANCE = (
@@ -65,6 +65,37 @@ def by_record(source: Source) -> pd.DataFrame:
         fewer = metrics.summary(100.0 * above["loss"] - 100.0 * above["lira-offline"])
         rows.append({**evidence.key, "attack": PAIR, "metric": ABOVE, **fewer})
     return tidy(rows, origin(cells))
+
+
+def by_record_said(table: pd.DataFrame) -> str:
+    """Shares of records with four times the rate, loss against calibrated."""
+    rows = picked(table, ABOVE)
+    clauses = [
+        f"{name} {rows[rows['attack'] == name]['value'].mean():.1f}%"
+        for name in ("LOSS", "LiRA offline")
+    ]
+    chance = picked(table, BY_CHANCE)["value"].mean()
+    return (
+        f"Records with an FPR above 20%, on average: {joined(clauses)}. Chance would give "
+        f"{chance:.1f}%."
+    )
+
+
+def by_record_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 3: how many records are accused again and again though they are no members."""
+    shown = table[(table["metric"] == ABOVE) & (table["attack"] != PAIR)]
+    chance = picked(table, BY_CHANCE)
+    chance = chance.assign(cell=in_words(chance)).groupby("cell")["value"].first().to_dict()
+    return plots.dots_by_row(
+        shown.assign(cell=in_words(shown), references=trained(shown["attack"])),
+        "attack",
+        by="references",
+        panel="cell",
+        label=shown["metric"].iloc[0],
+        baseline=chance,
+        stems=True,
+        told=".1f",
+    )
 
 
 def record_rates(score: FloatArray, member: BoolArray) -> tuple[FloatArray, np.ndarray]:
@@ -115,6 +146,53 @@ def honest(source: Source) -> pd.DataFrame:
                 number = worth(*shares.values(), prior, source.settings.seed)
                 rows.append({**key, "metric": value_of(prior), **number})
     return tidy(rows, origin(cells))
+
+
+def honest_said(table: pd.DataFrame) -> str:
+    """The rates kept, and what a flag means where members are few."""
+    rows = picked(table, REALISED)
+    at_1 = rows[rows["nominal FPR"] == "1%"]
+    low, high = at_1.loc[at_1["value"].idxmin()], at_1.loc[at_1["value"].idxmax()]
+    where = {"nominal FPR": "1%", "attack": "LiRA", "metric": value_of(0.01)}
+    rare = row_at(table, **where)["value"]
+    return (
+        f"Asked for an FPR of 1%, attacks get {low['value']:.2f}% ({low['attack']}) to "
+        f"{high['value']:.2f}% ({high['attack']}). Where 1% are members, {rare:.0f}% of those that "
+        "LiRA flags are."
+    )
+
+
+def honest_drawn(table: pd.DataFrame) -> "Figure":
+    """Table 3: who of those flagged is a member, by how many of those asked are.
+
+    A predictive value at one share of members is one at every share: only the odds before change.
+    Of the attacks with references, which lie close, the curves are of the lowest and the highest.
+    """
+    shares = {value_of(prior): prior for prior in PRIORS}
+    shown = table.assign(share=table["metric"].map(shares)).dropna(subset="share")
+    shown = shown[shown["share"] == shown["share"].max()]
+    worth = shown[shown["attack"] != "LOSS"].groupby("attack")["value"].mean()
+    shown = shown[shown["attack"].isin(("LOSS", worth.idxmin(), worth.idxmax()))]
+    parts = [
+        shown.assign(
+            at=100 * share, **{end: _moved(shown, end, share) for end in ("value", "low", "high")}
+        )
+        for share in SHARES
+    ]
+    curves = pd.concat(parts).assign(
+        panel=lambda rows: "flagged at " + rows["nominal FPR"] + " FPR"
+    )
+    axes = ("members among those asked (%)", "predictive value (%)")
+    return plots.line_panels(
+        curves, x="at", by="attack", log_x=True, labels=dict.fromkeys(curves["panel"], axes)
+    )
+
+
+def _moved(rows: pd.DataFrame, end: str, share: float) -> pd.Series:
+    """A predictive value as it is where another share of those asked are members."""
+    value = rows[end] / 100
+    odds = value / (1 - value) * (1 - rows["share"]) / rows["share"] * share / (1 - share)
+    return 100 * odds / (1 + odds)
 
 
 def worth(
@@ -195,105 +273,3 @@ P_VALUES = {
     "LiRA offline, normal law": _of_normal("lira-offline"),
     "LiRA offline, conformal by references": _conformal,
 }
-
-
-# Reference models in the target's place, each from a pair of complements of its own.
-ATTACKED = 4
-WARM = "temperature 2"
-SIGNALS = {"temperature 1": "log_odds", WARM: "halved_log_odds"}
-
-Score = Callable[[Observed], FloatArray]
-
-
-def _mean(seen: Observed) -> FloatArray:
-    references = loss_of(seen, "references.log_odds")
-    return mast(loss_of(seen), references, "mean", seen["references.member"])
-
-
-# The first setting of each is the one that the leaderboard has.
-FAMILIES: dict[str, Mapping[str, Score]] = {
-    "RMIA": {
-        f"a = {a:g}, {words}": functools.partial(rmia_score, signal=signal, a=a)
-        for words, signal in SIGNALS.items()
-        for a in (0.3, 0.0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    },
-    "BASE": {
-        words: functools.partial(base_score, signal=signal) for words, signal in SIGNALS.items()
-    },
-    "LiRA": {
-        words: functools.partial(lira_score, mode="online", variance=variance)
-        for words, variance in (("a variance a record", "per-record"), ("one variance", "global"))
-    },
-    "LiRA offline": {
-        words: functools.partial(lira_score, mode="offline", variance=variance)
-        for words, variance in (("a variance a record", "per-record"), ("one variance", "global"))
-    },
-    "BaVarIA": {
-        law: functools.partial(bavaria_score, mode="online", predictive=law)
-        for law in ("t", "normal")
-    },
-    "MAST": {
-        "log-mean-exp": functools.partial(base_score, online=False),
-        "mean": _mean,
-    },
-}
-MEASURES = {AREA: metrics.auc, RATE: functools.partial(metrics.tpr_at_fpr, fpr=0.01)}
-"""What a setting is chosen by."""
-
-
-def tuned(source: Source) -> pd.DataFrame:
-    """What each family reaches when its setting is chosen as that of every other.
-
-    The adversary attacks some of its reference models by the others and takes the setting with
-    the largest mean AUC there, or TPR at 1% FPR, whichever of the two is shown.
-    """
-    cells, rows = typical(source), []
-    for family, settings in FAMILIES.items():
-        settings = {word: of for word, of in settings.items() if _allowed(cells, word)}
-        tables = [(evidence.set, _on_targets(evidence, settings)) for evidence in cells]
-        first = next(iter(settings))
-        for metric, measure in MEASURES.items():
-            chosen = [_chosen(evidence, settings, measure) for evidence in cells]
-            picked = []
-            for (name, table), word in zip(tables, chosen, strict=True):
-                score = {"chosen": table.score[word], "first": table.score[first]}
-                picked.append((name, Table(score, table.member)))
-            key = {"attack": family, "chosen": "; ".join(dict.fromkeys(chosen))}
-            for suffix, weights in (
-                ("", {"chosen": 1.0}),
-                (f", {CHANGED}", {"chosen": 1.0, "first": -1.0}),
-            ):
-                number = CONTRASTS[metric](picked, weights, source.settings)
-                rows.append({**key, "metric": f"{metric}{suffix}", **number})
-    return tidy(rows, origin(cells, note=_NOTE))
-
-
-_NOTE = (
-    f"Settings are chosen on {ATTACKED} reference models, each attacked by the others but its "
-    "complement: by the AUC for the AUC, by the TPR for the TPR. Targets are not touched."
-)
-
-
-def _allowed(cells: list[CellEvidence], word: str) -> bool:
-    """Whether the evidence of every cell has the signal of a setting."""
-    signal = SIGNALS[WARM] if word.endswith(WARM) else "log_odds"
-    return all(signal in evidence.outputs for evidence in cells)
-
-
-def _on_targets(evidence: CellEvidence, settings: Mapping[str, Score]) -> Table:
-    views = [evidence.observed(target, evidence.references) for target in evidence.targets]
-    score = {word: np.stack([of(view) for view in views]) for word, of in settings.items()}
-    return Table(score, evidence.member[evidence.targets])
-
-
-def _chosen(
-    evidence: CellEvidence, settings: Mapping[str, Score], measure: Callable[..., float]
-) -> str:
-    """The setting that does best on reference models."""
-    reached = dict.fromkeys(settings, 0.0)
-    for place in range(0, 2 * min(ATTACKED, len(evidence.references) // 2 - 1), 2):
-        references = evidence.references[:place] + evidence.references[place + 2 :]
-        view = evidence.observed(evidence.references[place], references)
-        for word, of in settings.items():
-            reached[word] += measure(of(view), view.member)
-    return max(reached, key=lambda word: reached[word])

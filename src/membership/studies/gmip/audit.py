@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy import stats
 
 from membership import evidence, metrics, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, released_score
+from membership.exhibits.numbers import number
+from membership.exhibits.sentences import span
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip.names import FEW, KNOWN, ONE
 from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.setups import computed, observed, recipe_of
+from membership.studies.gmip.setups import FEW, KNOWN, ONE, computed, observed, recipe_of
 
 GRID = np.unique(np.r_[np.logspace(-3, 0, 31), np.linspace(0.02, 1, 50)])
 SUMMARY_RATES = (0.001, 0.01, 0.1)
@@ -156,6 +158,26 @@ def figure_4(played: xr.Dataset) -> pd.DataFrame:
     return tidy(parts, computed(sizes=played.attrs["sizes"], note=note))
 
 
+def figure_4_said(table: pd.DataFrame) -> str:
+    """In how many panels the theorem is within the band of all rates, and by how much it is not."""
+    outside, panels = {}, table.groupby("panel", sort=False)
+    for name, part in panels:
+        curves = part[part["fpr"] < 1].pivot(index="fpr", columns="series", values="tpr")
+        glir = part[(part["series"] == "GLiR") & (part["fpr"] < 1)]
+        gap = (curves["GLiR"] - curves["Theorem 5.1, K as drawn"]).abs().to_numpy()
+        at_once = stats.t.ppf(1 - 0.025 / len(glir), glir["n_repeats"] - 1)
+        if (gap > at_once * glir["standard_error"].to_numpy()).any():
+            outside[name] = 100 * gap.max()
+    text = (
+        "Theorem 5.1 at each record's own K lies within GLiR's 95% band for all rates at once in "
+        f"{len(panels) - len(outside)} of {len(panels)} panels"
+    )
+    if outside:
+        most = [f"{number(gap)} points ({name})" for name, gap in outside.items()]
+        text += f"; elsewhere they differ by at most {', '.join(most)}"
+    return text + "."
+
+
 def _measured(key: dict[str, Any], played: xr.Dataset) -> pd.DataFrame:
     tpr = played["tpr"].sel(panel=key["panel"]).values
     return pd.DataFrame({**key, "series": "GLiR", **metrics.curve_band(tpr, GRID)})
@@ -239,6 +261,38 @@ def _roc(audit: xr.Dataset) -> pd.DataFrame:
             mu = privacy.composed_mu(privacy.mip_mu_step(d, n, d), steps)
             parts.append(gaussian_curve({**key, "series": series}, mu))
     return pd.concat(parts, ignore_index=True)
+
+
+def after_one_step(table: pd.DataFrame, fpr: float) -> str:
+    """GLiR and both levels after one step, on each data set that is real."""
+    at = table[(table["steps"] == ONE) & ((table["fpr"] - fpr).abs() < 1e-9)]
+    glir, by_parameters, by_rank = (
+        100 * at.loc[at["series"] == series, "tpr"]
+        for series in ("GLiR", "level at K = d", "level at K = rank")
+    )
+    if glir.empty:
+        return ""
+    return (
+        f"After one step GLiR finds {span(glir)} of members at {100 * fpr:.0f}% FPR. The "
+        f"level at K = d allows {span(by_parameters)}, the level at K = rank "
+        f"{span(by_rank)}."
+    )
+
+
+def roc(table: pd.DataFrame, fpr: float) -> str:
+    """Panels of error rates in words: each panel's series at a rate of false positives."""
+    at = table[(table["fpr"] - fpr).abs() < 1e-6]
+    parts = []
+    for panel, part in at.groupby("panel", sort=False):
+        rates = ", ".join(
+            f"{series} {100 * tpr:.0f}%"
+            for series, tpr in zip(part["series"], part["tpr"], strict=True)
+        )
+        parts.append(f"{panel}: {rates}")
+    return (
+        f"True positive rate against false positive rate in {table['panel'].nunique()} panels. "
+        f"True positive rates at {100 * fpr:.0f}% false positives: {'; '.join(parts)}."
+    )
 
 
 def areas(scores: Iterable[FloatArray], member: BoolArray) -> FloatArray:

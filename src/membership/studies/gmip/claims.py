@@ -19,9 +19,10 @@ from membership.published.rows import number, of_row, rows_at
 from membership.studies.gmip import formula_tests
 from membership.studies.gmip.audit import SIZES, members, ranks
 from membership.studies.gmip.moments import MORE_STEPS
-from membership.studies.gmip.names import JOINT, LOST, ONE, SIMULATED, has_steps, on_background
+from membership.studies.gmip.noise import LOST
 from membership.studies.gmip.settings import RECIPES
-from membership.studies.gmip.several_steps import MORE
+from membership.studies.gmip.setups import ONE, SIMULATED
+from membership.studies.gmip.several_steps import JOINT, MORE, has_steps, on_background
 
 PAPER = ("Adult",)
 """Data sets with the paper's records, sizes and features; CIFAR-10 has other features here."""

@@ -13,6 +13,7 @@ from membership.studies.gmip import (
     noise,
     rivals,
     several_steps,
+    spectrum,
     training_promise,
     utility,
 )
@@ -34,7 +35,7 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         "noised-{}": noise.noised,
         "times-{}": loss_attack.timed_attacks,
         "released-{}": forensics.released,
-        "spectral-{}": noise.spectral,
+        "spectral-{}": spectrum.spectral,
         "rivals-{}-one": partial(rivals.few_steps, steps=1),
         "rivals-{}-few": partial(rivals.few_steps, steps=settings.audit_steps),
     }

@@ -6,14 +6,14 @@ from functools import partial
 import pandas as pd
 
 from membership.exhibits.declaration import Reading, exhibits_of, later
-from membership.studies.gmip import sentences, setups, theory
+from membership.studies.gmip import setups, theory
 from membership.studies.gmip.settings import Settings
 
-audit, drawings, forensics, law_of_k, loss_attack, moments = later(
-    __package__, "audit", "drawings", "forensics", "law_of_k", "loss_attack", "moments"
+audit, forensics, law_of_k, loss_attack, moments, noise = later(
+    __package__, "audit", "forensics", "law_of_k", "loss_attack", "moments", "noise"
 )
-noise, rival_table, several_steps, training_promise, utility = later(
-    __package__, "noise", "rival_table", "several_steps", "training_promise", "utility"
+rival_table, several_steps, spectrum, training_promise, utility = later(
+    __package__, "rival_table", "several_steps", "spectrum", "training_promise", "utility"
 )
 
 
@@ -40,8 +40,8 @@ FIGURE_2 = Reading(
 )
 
 # In words and in sentences: rates at 10% false positives, and at 1%.
-ROC, LOG_ROC = (partial(sentences.roc, fpr=fpr) for fpr in (0.1, 0.01))
-AT_10, AT_1 = (partial(sentences.after_one_step, fpr=fpr) for fpr in (0.1, 0.01))
+ROC, LOG_ROC = (partial(audit.roc, fpr=fpr) for fpr in (0.1, 0.01))
+AT_10, AT_1 = (partial(audit.after_one_step, fpr=fpr) for fpr in (0.1, 0.01))
 
 exhibit = exhibits_of(__package__)
 
@@ -49,58 +49,66 @@ exhibit = exhibits_of(__package__)
 EXHIBITS = (
     exhibit("tab-1", lambda: setups.in_words("tab-1")),
     exhibit("tab-2", lambda: setups.in_words("tab-2")),
-    exhibit("fig-1", theory.figure_1, says=sentences.of_figure_1),
-    exhibit("ctl-1", theory.control_1, settings=True, says=sentences.of_control_1),
+    exhibit("fig-1", theory.figure_1, says=theory.figure_1_said),
+    exhibit("ctl-1", theory.control_1, settings=True, says=theory.control_1_said),
     exhibit("fig-2", audit.figure_2, STEPS, PANELS, says=AT_10, alt=ROC),
     exhibit("fig-5", pd.DataFrame.copy, FIGURE_2, says=AT_1, alt=LOG_ROC),
     exhibit("tab-3", setups.table_3, STEPS),
     exhibit("ctl-2", moments.control_2, STEPS),
     exhibit("ctl-3", moments.control_3, STEPS, settings=True),
-    exhibit("ctl-4", several_steps.control_4, JOINT, settings=True, says=sentences.of_control_4),
-    exhibit("ctl-5", moments.background, settings=True),
-    exhibit("ctl-6", law_of_k.control_6, STEPS, settings=True, draw=drawings.spread_of_k),
-    exhibit("tab-5", theory.table_5, judge=theory.table_5_comparison, says=theory.table_5_sentence),
-    exhibit("ctl-8", theory.table_5_origin, says=sentences.of_control_8),
-    exhibit("ctl-9", theory.looseness, says=sentences.of_control_9),
     exhibit(
-        "fig-3", utility.figure_3, MEASURED, says=sentences.of_figure_3, alt=sentences.accuracies
+        "ctl-4", several_steps.control_4, JOINT, settings=True, says=several_steps.control_4_said
     ),
-    exhibit("ctl-10", utility.shared_noise, MEASURED, says=sentences.of_control_10),
+    exhibit("ctl-5", moments.background, settings=True),
+    exhibit("ctl-6", law_of_k.control_6, STEPS, settings=True, draw=law_of_k.control_6_drawn),
+    exhibit("tab-5", theory.table_5, judge=theory.table_5_comparison, says=theory.table_5_said),
+    exhibit("ctl-8", theory.table_5_origin, says=theory.table_5_origin_said),
+    exhibit("ctl-9", theory.looseness, says=theory.looseness_said),
+    exhibit(
+        "fig-3",
+        utility.figure_3,
+        MEASURED,
+        says=utility.figure_3_said,
+        alt=utility.figure_3_described,
+    ),
+    exhibit("ctl-10", utility.shared_noise, MEASURED, says=utility.shared_noise_said),
     exhibit("tab-4", setups.table_4, MEASURED),
     exhibit("ctl-11", law_of_k.levels, STEPS),
     exhibit("ctl-12", law_of_k.likelihood_ratio, STEPS),
-    exhibit("ctl-13", moments.decomposition, STEPS, settings=True, draw=drawings.waterfall),
+    exhibit(
+        "ctl-13", moments.decomposition, STEPS, settings=True, draw=moments.decomposition_drawn
+    ),
     exhibit("ctl-14", utility.by_clipping, CLIPPED),
     exhibit(
         "ctl-15",
         utility.clipping_costs,
         CLIPPED,
-        draw=drawings.price_of_c,
-        says=sentences.of_control_15,
+        draw=utility.clipping_costs_drawn,
+        says=utility.clipping_costs_said,
     ),
-    exhibit("fig-4", audit.figure_4, PANELS, says=sentences.of_figure_4, alt=ROC),
-    exhibit("fig-6", loss_attack.figure_6, STEPS, OUTPUTS, says=sentences.of_figure_6, alt=LOG_ROC),
+    exhibit("fig-4", audit.figure_4, PANELS, says=audit.figure_4_said, alt=ROC),
+    exhibit(
+        "fig-6", loss_attack.figure_6, STEPS, OUTPUTS, says=loss_attack.figure_6_said, alt=LOG_ROC
+    ),
     exhibit("ctl-16", loss_attack.by_start, STARTS),
     exhibit(
         "ctl-17",
         training_promise.attack_table,
         COMPOSED,
-        draw=drawings.promise,
-        alt=sentences.of_the_promise,
+        draw=training_promise.attack_table_drawn,
+        alt=training_promise.attack_table_described,
     ),
-    exhibit("ctl-18", noise.under_noise, NOISED, settings=True, says=sentences.of_control_18),
-    exhibit("ctl-19", loss_attack.times, TIMES, says=sentences.of_control_19),
+    exhibit("ctl-18", noise.under_noise, NOISED, settings=True, says=noise.under_noise_said),
+    exhibit("ctl-19", loss_attack.times, TIMES, says=loss_attack.times_said),
     exhibit(
         "ctl-20",
         rival_table.table,
         RIVALS,
         RIVALS_ALL,
-        draw=drawings.rivals,
-        alt=sentences.of_the_rivals,
-        says=sentences.of_control_20,
+        draw=rival_table.table_drawn,
+        alt=rival_table.table_described,
+        says=rival_table.table_said,
     ),
-    exhibit("ctl-21", noise.by_spectrum, SPECTRAL, draw=drawings.noise_by_bound),
-    exhibit(
-        "ctl-22", forensics.table, STEPS, RELEASED, settings=True, says=sentences.of_control_22
-    ),
+    exhibit("ctl-21", spectrum.by_spectrum, SPECTRAL, draw=spectrum.by_spectrum_drawn),
+    exhibit("ctl-22", forensics.table, STEPS, RELEASED, settings=True, says=forensics.table_said),
 )

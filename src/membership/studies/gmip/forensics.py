@@ -107,6 +107,27 @@ def table(
     return tidy(rows, observed(audits, note=note))
 
 
+def table_said(table: pd.DataFrame) -> str:
+    """AUC of five steps by either inverse and in the picture; of one step by what training saw."""
+    at = table[(table["quantity"] == "AUC (%)") & (table["steps"] != "1 step")]
+    parts = []
+    for name, part in at.groupby("data", sort=False):
+        value = part.set_index("inverse")["value"]
+        if "released" in value and len(value) == 3:
+            right, released, stored = value[["right", "released", "the authors' picture"]]
+            parts.append(
+                f"{name}, AUC by the right inverse {right:.1f}, by the released one "
+                f"{released:.1f}, in the picture {stored:.0f}%"
+            )
+    first = table[(table["quantity"] == "AUC (%)") & (table["steps"] == "1 step")]
+    digits = first[(first["data"] == "digits") & (first["inverse"] == "right")]
+    own = digits.set_index("training")["value"]
+    parts.append(
+        f"Digits, originals {own['originals']:.1f}, shifted images {own['shifted images']:.1f}%"
+    )
+    return f"{'. '.join(parts)}."
+
+
 def _stored(printed: "pd.Series[str]", name: str, quantity: str) -> float | None:
     value = printed.get(f"{_PRINTED[quantity]} {name}")
     return None if value is None else 100 * float(value)

@@ -19,8 +19,8 @@ from membership.published.outcomes import every, summed_up, untested
 from membership.published.rows import number, of_row, rows_at
 from membership.studies.gmip import theory
 from membership.studies.gmip.audit import ABLATIONS, OTHER_LAWS, SIZES, SMALL_SIZES
-from membership.studies.gmip.names import KNOWN
 from membership.studies.gmip.settings import RECIPES
+from membership.studies.gmip.setups import KNOWN
 
 AUC = 0.01
 _LEAST_DRAWS = 400_000

@@ -1,28 +1,31 @@
 """Levels of single records: the law of K on real gradients, and an attack that heeds it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from membership import metrics, privacy
+from membership import metrics, plots, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_log_ratio
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.gmip.audit import SIZES, SUMMARY_RATES, Audits, glir_scores, members, ranks
-from membership.studies.gmip.names import ONE_STEP, SIMULATED, k_at
 from membership.studies.gmip.settings import RECIPES, Recipe, Settings
-from membership.studies.gmip.setups import observed, recipe_of
+from membership.studies.gmip.setups import SIMULATED, observed, recipe_of
 
-QUANTILES = (0.01, 0.5, 0.99, 1.0)
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+QUANTILES = {0.01: "1% of records", 0.5: "median", 0.99: "99% of records", 1.0: "largest"}
 RECORDS = {"1% quantile": 0.01, "median": 0.5, "99% quantile": 0.99, "largest K": 1.0}
 """The records whose levels are told, by the quantile of their K."""
 _MOST_LEVELS = 50
+ONE_STEP = "mu of one step"
 TOP = "upper twentieth of K"
 RATES = (0.01, 0.1)
 TRAINED_RATES = (0.001, 0.01)
@@ -48,6 +51,25 @@ def control_6(audits: Audits, settings: Settings) -> pd.DataFrame:
     return tidy([*quantiles(audits), *susceptible_records(settings)], observed(audits))
 
 
+def control_6_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 6: the records' K as a strip from the lowest to the largest, beside the law's."""
+    words = {k_at(quantile): word for quantile, word in QUANTILES.items()}
+    shown = table[table["quantity"].isin(words)]
+    row = shown["data"].where(shown["method"] == "measured", shown["data"] + ", if normal")
+    shown = shown.assign(row=row, at=shown["quantity"].map(words)).sort_values(
+        "data", key=lambda data: data.map(list(data.unique()).index), kind="stable"
+    )
+    return plots.dots_by_row(
+        shown,
+        "row",
+        by="at",
+        label="K over the rank (the average record has 1)",
+        baseline=1.0,
+        log_x=True,
+        joined=True,
+    )
+
+
 def quantiles(audits: Audits) -> list[dict[str, Any]]:
     """K of real gradients over their rank, then by the chi-squared law, which has no largest K."""
     measured, by_law = [], []
@@ -61,6 +83,11 @@ def quantiles(audits: Audits) -> list[dict[str, Any]]:
                 law = metrics.exactly(stats.chi2.ppf(q, rank) / rank)
                 by_law.append({**key, "method": "chi-squared law", **law})
     return measured + by_law
+
+
+def k_at(quantile: float) -> str:
+    """The quantity of Control 6 that is K over the rank at a quantile."""
+    return f"K / rank, quantile {quantile:g}"
 
 
 def levels(audits: Sequence[xr.Dataset]) -> pd.DataFrame:

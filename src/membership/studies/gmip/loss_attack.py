@@ -14,19 +14,21 @@ from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.rows import of_each
+from membership.exhibits.sentences import each
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
 from membership.studies.experiment import timed
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import areas, glir_scores, measured_curve, members
 from membership.studies.gmip.experiment import Task, origin, task_of
-from membership.studies.gmip.names import ALL, FEW, SECONDS
 from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.setups import observed
+from membership.studies.gmip.setups import ALL, FEW, observed
 
 RATES = (0.01, 0.1)
 STARTS = ("shared", "own")
 ATTACKS = ("GLiR", "loss (LiRA)", "loss (LiRA), {:,} shadow models")
+SECONDS = " (s)"
+"""How a quantity ends that is an attack's time."""
 FOR_AS_LONG = 40
 """How many times the shadow models of Figure 6 take about as long as GLiR."""
 RATIO, MORE = "GLiR over the loss attack", "AUC, GLiR less the loss attack for as long (points)"
@@ -113,6 +115,19 @@ def figure_6(audits: Sequence[xr.Dataset], answers: Sequence[xr.Dataset]) -> pd.
             key |= {"steps": FEW if steps == n_few else ALL, "series": series}
             parts.append(measured_curve(key, scores, member))
     return tidy(parts, observed([*audits, *answers]))
+
+
+def figure_6_said(table: pd.DataFrame) -> str:
+    """Both attacks after the few steps, at 1% false positives."""
+    shown = table[table["panel"].isin(table.loc[table["series"] == "GLiR", "panel"])]
+    return each(
+        shown.assign(tpr=100 * shown["tpr"]),
+        "dataset",
+        "{dataset} {glir:.1f} and {loss:.1f}%",
+        "Members found at 1% FPR after few steps, by GLiR and loss: {}.",
+        glir={"fpr": 0.01, "series": "GLiR"},
+        loss={"fpr": 0.01, "series": "loss (LiRA)"},
+    )
 
 
 def outcomes(answers: xr.Dataset) -> dict[str, FloatArray]:
@@ -211,3 +226,20 @@ def times(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
         rows += of_each(key, "quantity", ratios)
     note = "Processor time of one core, after the few steps; a second run gives others."
     return tidy(rows, observed(timings, note=note, timing=True))
+
+
+def times_said(table: pd.DataFrame) -> str:
+    """The time of either attack and their ratio."""
+    parts = []
+    for name, part in table.groupby("data", sort=False):
+        value = part.set_index("quantity")["value"]
+        attacks = [
+            f"{attack} {value[f'{attack}, AUC (%)']:.1f}% in {value[attack + SECONDS]:.2g} s"
+            for attack in (
+                quantity.removesuffix(SECONDS)
+                for quantity in value.index
+                if quantity.endswith(SECONDS)
+            )
+        ]
+        parts.append(f"{name}: {'; '.join(attacks)}")
+    return f"AUC and processor time. {'. '.join(parts)}."

@@ -1,20 +1,19 @@
 """What estimated moments do: rank and eigenvalues, p-values, and the gap on real gradients."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.linalg import solve_triangular
 
-from membership import metrics, privacy, published
+from membership import metrics, plots, privacy, published
 from membership.arrays import FloatArray
 from membership.attacks.glir import glir, glir_whitened
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
-from membership.studies.gmip import names
 from membership.studies.gmip.audit import (
     QUERIES,
     SIZES,
@@ -30,11 +29,26 @@ from membership.studies.gmip.audit import (
 )
 from membership.studies.gmip.law_of_k import k_over_rank
 from membership.studies.gmip.settings import Settings
-from membership.studies.gmip.setups import computed, observed, recipe_of, repeats
+from membership.studies.gmip.setups import SIMULATED, computed, observed, recipe_of, repeats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MORE_STEPS = "AUC of GLiR, all steps less one, by model (points)"
 STORED = "AUC of five steps in the authors' notebook, its picture read off to about 2 points (%)"
 RIGHT_INVERSE = "AUC of GLiR less that of the released code, one step, by model (points)"
+PREDICTED, FOUND = "predicted at K = d, d parameters", "found, GLiR"
+RANK, SPREAD = "rank in the place of d", "each record's K in the place of its mean"
+DEPENDENCE, BACKGROUND = "steps that are not independent", "moments estimated, if normal"
+REST = "the rest"
+"""The parts of `decomposition`, from the predicted AUC to that which is found."""
+PARTS = {
+    PREDICTED: "predicted at K = d",
+    RANK: "rank, not d",
+    SPREAD: "spread of K",
+    BACKGROUND: "estimated moments",
+}
+"""Shorter words of some."""
 NOMINAL = (0.05, 0.01, 0.001)
 BACKGROUNDS = (250, 400, 800, 1600, 4000, 16_000)
 _STREAM = 16
@@ -119,7 +133,7 @@ def _gdp_noise(n: int, clip: float) -> float:
 
 def control_3(audits: Audits, settings: Settings) -> pd.DataFrame:
     """Whether p-values are p-values, with known and with estimated moments."""
-    rows = [{"data": names.SIMULATED, **row} for row in calibration(settings)]
+    rows = [{"data": SIMULATED, **row} for row in calibration(settings)]
     rows += real_calibration(audits)
     note = "d = 650, n = 500, covariance I, which both invert rightly."
     return tidy(rows, observed(audits, sizes=repeats(settings), note=note))
@@ -217,6 +231,27 @@ def decomposition(audits: Sequence[xr.Dataset], settings: Settings) -> pd.DataFr
     return tidy(rows, observed(audits))
 
 
+def decomposition_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 13, one step: from the predicted AUC down to that found, a bar a reason."""
+    shown = table[table["steps"] == "one step"].copy()
+    is_end = shown["part"].isin([PREDICTED, FOUND])
+    shown["kind"] = is_end.map({True: "AUC", False: "what takes it away"})
+    shown["told"] = shown["value"]
+    shown["row"] = shown["part"].map(lambda part: PARTS.get(part, part))
+    for _, part in shown.groupby("data"):
+        above = part["value"].cumsum()
+        # A reason's bar begins where the one above it ends; a level's begins at a coin's.
+        start = above.shift(fill_value=50.0).where(~is_end[part.index], 50.0)
+        moved = start.where(~is_end[part.index], 0.0)
+        shown.loc[part.index, "start"] = start
+        shown.loc[part.index, ["value", "low", "high"]] = part[["value", "low", "high"]].add(
+            moved, axis=0
+        )
+    return plots.dots_by_row(
+        shown, "row", by="kind", panel="data", label="AUC (%)", stems=True, told="z.1f"
+    )
+
+
 def _parts(audit: xr.Dataset, cost: FloatArray, steps: int) -> Iterator[tuple[str, FloatArray]]:
     """Each part's number for every model."""
     n, d = audit.attrs["batch_size"], recipe_of(audit).dimension
@@ -230,14 +265,14 @@ def _parts(audit: xr.Dataset, cost: FloatArray, steps: int) -> Iterator[tuple[st
     expected, single = _expected(audit, n, rank, steps), _expected(audit, n, rank, 1)
     first_step = areas(scores[:, 0], member)
     measured = areas(scores[:, :steps].sum(axis=1), member)
-    yield names.PREDICTED, np.full(len(scores), level(d))
-    yield names.RANK, np.full(len(scores), level(rank) - level(d))
-    yield names.SPREAD, expected - level(rank)
+    yield PREDICTED, np.full(len(scores), level(d))
+    yield RANK, np.full(len(scores), level(rank) - level(d))
+    yield SPREAD, expected - level(rank)
     if steps > 1:
-        yield names.DEPENDENCE, measured - first_step - (expected - single)
-    yield names.BACKGROUND, cost
-    yield names.REST, first_step - single - cost
-    yield names.FOUND, measured
+        yield DEPENDENCE, measured - first_step - (expected - single)
+    yield BACKGROUND, cost
+    yield REST, first_step - single - cost
+    yield FOUND, measured
 
 
 def _expected(audit: xr.Dataset, n: int, rank: int, steps: int) -> FloatArray:

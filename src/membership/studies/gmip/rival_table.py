@@ -1,22 +1,53 @@
 """Gradient and loss attacks on the same models, beside each other and beside what is promised."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership import metrics, privacy
+from membership import metrics, plots, privacy
 from membership.arrays import FloatArray
 from membership.exhibits.rows import of_error
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_label
-from membership.studies.gmip import names
-from membership.studies.gmip.setups import observed, recipe_of
+from membership.studies.gmip import rivals
+from membership.studies.gmip.setups import observed, recipe_of, steps_in_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RATES = (0.001, 0.01, 0.1)
 AREA, QUANTITIES = "AUC (%)", tuple(map(tpr_label, RATES))
+ALL_EPOCHS = "all epochs"
+"""How long a training of Table 4 is called."""
+PAIRS = (
+    (rivals.GLIR, rivals.LIRA_FEW),
+    (rivals.GLIR, rivals.LIRA),
+    (rivals.GLIR, rivals.LOSS),
+    (rivals.LIRA, rivals.RMIA),
+)
+"""The attacks whose differences have rows."""
+PROMISED, PROMISED_MEASURED, PROMISED_COMPOSED = (
+    "promised, K = d",
+    "promised, K measured",
+    "promised, Equation 10",
+)
+SHORT = {
+    rivals.GLIR: "GLiR",
+    rivals.GLIR_MORE: "GLiR, 20,000 records",
+    rivals.RATIO_MORE: "likelihood ratio",
+    rivals.LOSS: "LOSS",
+    rivals.LIRA: "LiRA",
+    rivals.LIRA_ONE: "LiRA, one variance",
+    rivals.RMIA: "RMIA",
+    rivals.BMIA: "BMIA",
+}
+"""The attacks of the picture, in its words."""
+STATED = (PROMISED, PROMISED_COMPOSED)
+BY_GRADIENT = (rivals.GLIR, rivals.GLIR_MORE, rivals.RATIO_MORE)
+_SHOWN = tpr_label(0.01)
 _RESAMPLES, _STREAM = 2000, 21
 _NOTE = (
     "One threshold for all targets of a training. Found: members above the threshold that "
@@ -34,15 +65,69 @@ def table(few: Sequence[xr.Dataset], whole: Sequence[xr.Dataset]) -> pd.DataFram
     rows: list[dict[str, Any]] = []
     for evidence in few:
         steps = evidence.attrs["steps"]
-        key = {"data": evidence.attrs["set"], "steps": names.steps_in_words(steps)}
+        key = {"data": evidence.attrs["set"], "steps": steps_in_words(steps)}
         rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
         rows += [{**key, **row} for row in _attacks(evidence)]
     for evidence in whole:
-        key = {"data": evidence.attrs["set"], "steps": names.ALL_EPOCHS}
+        key = {"data": evidence.attrs["set"], "steps": ALL_EPOCHS}
         rows += [{**key, **row} for row in _of_all_epochs(evidence)]
         rows += [{**key, **row} for row in _attacks(evidence)]
     note = f"{_NOTE} {_OF_ALL_EPOCHS}" if whole else _NOTE
     return tidy(rows, observed([*few, *whole], note=note))
+
+
+def _rates_of(table: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    """The rates at 1% FPR of each data set and length of training, by attack."""
+    at = table[table["quantity"] == tpr_label(0.01)]
+    for (data, steps), part in at.groupby(["data", "steps"], sort=False):
+        yield f"{data}, {steps}", part.set_index("attack")["value"]
+
+
+def table_said(table: pd.DataFrame) -> str:
+    """GLiR beside LiRA, and the promise, after the shortest and the longest training."""
+    parts = []
+    for name, value in _rates_of(table):
+        is_few = PROMISED in value
+        stated = value[PROMISED if is_few else PROMISED_COMPOSED]
+        glir, lira = value[[rivals.GLIR, rivals.LIRA]]
+        by = "" if is_few else " by Equation 10"
+        parts.append(f"{name.partition(', ')[2]} {glir:.1f}, {lira:.1f}, {stated:.1f}{by}")
+    ends = "; ".join([*parts[:1], *parts[1:][-1:]])
+    return f"Members (%) at 1% FPR, GLiR, LiRA, promised at K = d: {ends}."
+
+
+def table_described(table: pd.DataFrame) -> str:
+    """All attacks in words."""
+    differences = [difference(*pair) for pair in PAIRS]
+    parts = [
+        f"{name}: " + ", ".join(f"{attack} {rate:.1f}" for attack, rate in rates.items())
+        for name, value in _rates_of(table)
+        for rates in [value[~value.index.isin(differences)]]
+    ]
+    return (
+        "A panel a length of training, a row an attack: the percentage of members found at 1% "
+        f"false positives, and a line where the promise stands. {'; '.join(parts)}."
+    )
+
+
+def table_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 20: what each attack finds at each length of training, beside what is promised."""
+    rates = table[table["quantity"] == _SHOWN]
+    stated = rates[rates["attack"].isin(STATED)]
+    shown = rates[rates["attack"].isin(SHORT)]
+    shown = shown.assign(
+        row=shown["attack"].map(SHORT),
+        kind=shown["attack"].isin(BY_GRADIENT).map({True: "by gradients", False: "by losses"}),
+    )
+    return plots.dots_by_row(
+        shown,
+        "row",
+        by="kind",
+        panel="steps",
+        label=_SHOWN,
+        baseline=stated.set_index("steps")["value"].to_dict(),
+        baseline_label="promised at K = d",
+    )
 
 
 def _of_all_epochs(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
@@ -51,7 +136,7 @@ def _of_all_epochs(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
     step = privacy.mip_mu_step(r.dimension, r.batch_size, r.dimension)
     mu = privacy.subsampled_mu(step, r.batch_size, evidence.attrs["trained_on"], r.steps)
     rates = privacy.gaussian_tpr(np.array(RATES), mu)
-    yield from _stated(names.PROMISED_COMPOSED, [privacy.gaussian_auc(mu), *rates])
+    yield from _stated(PROMISED_COMPOSED, [privacy.gaussian_auc(mu), *rates])
 
 
 def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
@@ -63,7 +148,7 @@ def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
     tpr = privacy.gaussian_tpr(rates, mean)
     if steps == 1:
         tpr = privacy.mip_tpr(rates, d, n, d)
-    yield from _stated(names.PROMISED, [privacy.gaussian_auc(mean), *tpr])
+    yield from _stated(PROMISED, [privacy.gaussian_auc(mean), *tpr])
     if "share" not in evidence:
         return
     mu = np.array([privacy.mip_mu_step(rank, n, k * rank) for k in evidence["share"].values])
@@ -71,7 +156,7 @@ def _of_few_steps(evidence: xr.Dataset, steps: int) -> Iterator[dict[str, Any]]:
     curve = 1 - privacy.gaussian_mixture_tradeoff(grid, mu)
     area = float(np.trapezoid(curve, grid))
     yield from _stated(
-        names.PROMISED_MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))]
+        PROMISED_MEASURED, [area, *(1 - privacy.gaussian_mixture_tradeoff(rates, mu))]
     )
 
 
@@ -96,11 +181,11 @@ def _attacks(evidence: xr.Dataset) -> Iterator[dict[str, Any]]:
             row = {"attack": name, "quantity": quantity, "asked": members, "found": hits[j]}
             ends = {"lowest": 0.0, "highest": 100.0}
             yield {**row, **_interval(resampled[name][:, j], targets, **ends)}
-    for first, second in names.PAIRS:
+    for first, second in PAIRS:
         if first in present and second in present:
             gain = resampled[first] - resampled[second]
             for j, quantity in enumerate((AREA, *QUANTITIES)):
-                row = {"attack": names.difference(first, second), "quantity": quantity}
+                row = {"attack": difference(first, second), "quantity": quantity}
                 yield {**row, "asked": 0, "found": 0, **_interval(gain[:, j], targets)}
 
 
@@ -149,3 +234,8 @@ def _interval(resampled: FloatArray, targets: int, **ends: float) -> dict[str, A
     # Resampling few targets understates their spread by this factor.
     error *= np.sqrt(targets / (targets - 1))
     return of_error(value, error, targets, float(targets - 1), **ends)
+
+
+def difference(first: str, second: str) -> str:
+    """What the row of a pair's difference is called."""
+    return f"{first} less {second}"

@@ -26,12 +26,25 @@ from membership import attacks, curvature, data, evidence, signals
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks.glir import glir_from_distance, glir_log_ratio
 from membership.studies import hinge_laws
-from membership.studies.gmip import experiment, names
+from membership.studies.gmip import experiment
 from membership.studies.gmip.experiment import Task, origin, task_of
 from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.training_promise import Watch, mean_gradient
 from membership.training.private import initial_weight, with_constant
 
+GLIR, GLIR_MORE, RATIO_MORE = (
+    "GLiR",
+    "GLiR, moments of up to 20,000 records",
+    "likelihood ratio, moments of up to 20,000 records",
+)
+LOSS, LIRA, LIRA_ONE, LIRA_FEW, RMIA, BMIA = (
+    "LOSS",
+    "LiRA",
+    "LiRA, one variance",
+    "LiRA, one variance, at most 16 shadow models",
+    "RMIA",
+    "BMIA",
+)
 FEW_SHADOWS = 16
 BLOCKS = 20
 """Of asked records after all epochs, which intervals draw again as they draw targets."""
@@ -90,15 +103,15 @@ def _few_game(
     stream = [settings.seed, _STREAM, game]
     mask = paired_halves(settings.n_reference, len(pool), stream)
     mask = np.concatenate([(np.arange(len(pool)) < n)[None], mask])
-    scores, shares = {names.GLIR: np.zeros(len(pool))}, np.zeros(0)
+    scores, shares = {GLIR: np.zeros(len(pool))}, np.zeros(0)
     for weight in experiment.trajectory(task, split.members, steps, seed):
-        scores[names.GLIR] += glir_from_distance(*_numbers(task, weight, split.background, pool, n))
+        scores[GLIR] += glir_from_distance(*_numbers(task, weight, split.background, pool, n))
         if steps == 1:
             rest = np.setdiff1d(np.arange(len(task.y)), pool)
             more = np.random.default_rng([*stream, 1]).permutation(rest)[:_MORE]
             numbers = _numbers(task, weight, more, pool, n)
-            scores[names.GLIR_MORE] = glir_from_distance(*numbers)
-            scores[names.RATIO_MORE] = glir_log_ratio(*numbers)
+            scores[GLIR_MORE] = glir_from_distance(*numbers)
+            scores[RATIO_MORE] = glir_log_ratio(*numbers)
             shares = numbers[1][n:] / numbers[3]
     odds = experiment.log_odds(task, pool, mask, steps, seed)
     return scores | by_losses(odds[0], odds[1:], mask[1:]), shares
@@ -123,11 +136,11 @@ def by_losses(target: FloatArray, shadow: FloatArray, inside: BoolArray) -> dict
     few = slice(FEW_SHADOWS)
     target, shadow = target.astype(np.float64), shadow.astype(np.float64)
     return {
-        names.LOSS: target,
-        names.LIRA: attacks.lira(target, shadow, inside),
-        names.LIRA_ONE: attacks.lira(target, shadow, inside, variance="global"),
-        names.LIRA_FEW: attacks.lira(target, shadow[few], inside[few], variance="global"),
-        names.RMIA: attacks.rmia_ratio(expit(target), expit(shadow), reference_member=inside),
+        LOSS: target,
+        LIRA: attacks.lira(target, shadow, inside),
+        LIRA_ONE: attacks.lira(target, shadow, inside, variance="global"),
+        LIRA_FEW: attacks.lira(target, shadow[few], inside[few], variance="global"),
+        RMIA: attacks.rmia_ratio(expit(target), expit(shadow), reference_member=inside),
     }
 
 
@@ -247,7 +260,7 @@ def played(task: Task, settings: Settings) -> tuple[Scored, int]:
     for target in range(targets):
         of_losses = by_losses(odds[target], odds[targets:], inside[targets:])
         of_bmia = attacks.bmia_from_moments(hinge[target], mean, sd)
-        scores.append({names.GLIR: found[target]["score"], **of_losses, names.BMIA: of_bmia})
+        scores.append({GLIR: found[target]["score"], **of_losses, BMIA: of_bmia})
     stacked = {name: np.stack([of_target[name] for of_target in scores]) for name in scores[0]}
     return Scored(stacked, inside[:targets]), pool.n_records
 

@@ -1,4 +1,4 @@
-"""What was run beside what the paper says: the origin of a table, and Tables 1 to 4."""
+"""What was run beside what the paper says: how rows are called, their origin, and Tables 1 to 4."""
 
 import tomllib
 from collections.abc import Sequence
@@ -11,6 +11,10 @@ import xarray as xr
 from membership import published
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.gmip.settings import RECIPES, Recipe, Settings
+
+SIMULATED = "simulated"
+"""How the data of a row that is no real data set's are called, or how their name begins."""
+KNOWN, ONE, FEW, ALL = "one step, moments known", "one step", "few steps", "all steps"
 
 
 def recipe_of(evidence: xr.Dataset) -> Recipe:
@@ -37,6 +41,10 @@ def observed(
 def repeats(settings: Settings) -> dict[str, str]:
     """How often a table's simulations are repeated, as its sizes say it."""
     return {"Simulated repeats": str(settings.simulated_repeats)}
+
+
+def steps_in_words(steps: int) -> str:
+    return ONE if steps == 1 else f"{steps} steps"
 
 
 def in_words(table: str) -> pd.DataFrame:

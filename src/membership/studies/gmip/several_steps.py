@@ -16,10 +16,18 @@ from membership.exhibits.tidy import tidy
 from membership.studies.gmip import experiment
 from membership.studies.gmip.audit import QUERIES, Audits, area_row
 from membership.studies.gmip.experiment import Task, audited, origin, task_of
-from membership.studies.gmip.names import ATTACKS, JOINT, ONE, RATIO, SIMULATED, SUM, on_background
 from membership.studies.gmip.settings import LEAST_BACKGROUND, Settings
-from membership.studies.gmip.setups import computed, observed, repeats
+from membership.studies.gmip.setups import (
+    ONE,
+    SIMULATED,
+    computed,
+    observed,
+    repeats,
+    steps_in_words,
+)
 
+ATTACKS = SUM, JOINT, RATIO = "sum of log p", "joint test", "joint likelihood ratio"
+"""Of several steps on one batch."""
 STEPS = (1, 2, 5)
 MORE = f"{RATIO} less that of one step"
 CORRELATIONS = (0.0, 0.9, 0.99)
@@ -166,3 +174,33 @@ def control_4(audits: Audits, settings: Settings) -> pd.DataFrame:
     sizes = repeats(settings)
     attrs = observed(audits, sizes=sizes) if audits else computed(sizes=sizes)
     return tidy([*simulated(settings), *on_data(audits)], attrs)
+
+
+def control_4_said(table: pd.DataFrame) -> str:
+    """The sum and the joint test, simulated at the highest correlation and on the first data."""
+    value = {(r.data, r.case, r.attack): r.value for r in table.itertuples()}
+    case = table[table["data"] == SIMULATED]["case"].iloc[-1]
+    area = {key[2]: value[key] for key in value if key[1] == case}
+    simulated = (
+        f"Simulated, {case}: AUC {area[ONE]:.1f}% after one step, "
+        f"{area[SUM]:.1f}% with summed log p-values of five, "
+        f"{area[JOINT]:.1f}% with the joint test."
+    )
+    for data, case, attack in value:
+        if attack == RATIO and has_steps(case, 5):
+            summed, test = (value[data, case, key] for key in (SUM, JOINT))
+            return (
+                f"{simulated} {data}, {case}: {summed:.1f}% with the sum, {test:.1f}% with the "
+                f"joint test, {value[data, case, attack]:.1f}% with the joint likelihood ratio."
+            )
+    return simulated
+
+
+def on_background(steps: int, records: int) -> str:
+    """The case of Control 4 that is of so many steps and background records."""
+    return f"{steps_in_words(steps)}, {records:,} background records"
+
+
+def has_steps(case: str, steps: int) -> bool:
+    """Whether a case of Control 4 is of so many steps on real data."""
+    return case.partition(", ")[0] == steps_in_words(steps)

@@ -1,14 +1,14 @@
 """The promise over all steps, attacked: trained without noise, and every step is seen."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
 import xarray as xr
 
-from membership import evidence, metrics, privacy
+from membership import evidence, metrics, plots, privacy
 from membership.arrays import BoolArray, FloatArray
 from membership.curvature import gradient_moments, whitening
 from membership.exhibits.tidy import tidy
@@ -18,11 +18,20 @@ from membership.studies.gmip.settings import Settings
 from membership.studies.gmip.setups import observed, recipe_of
 from membership.training.private import initial_weight, residual, with_constant
 
-OTHERS = ("fresh", "fixed")
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OTHERS = {"fresh": "found, records drawn anew", "fixed": "found, records fixed"}
 PAIRED = "fresh less fixed"
 GROUPS = {"all": 1.0, "upper twentieth of K": 0.05, "upper hundredth of K": 0.01}
 LEVEL = "none: the level"
+ASKED = {
+    "all": "all records",
+    "upper twentieth of K": "largest 5% of K",
+    "upper hundredth of K": "largest 1% of K",
+}
 RATES = (0.001, 0.01, 0.1)
+_SHOWN = tpr_label(0.1)
 _FALSE_POSITIVES = 10  # expected, below which a rate is not told
 RUNS = 3
 _MEMBERS, _STRANGERS, _RENEWALS = 4000, 20_000, 12
@@ -81,7 +90,7 @@ def attacked(task: Task, run: int, batches: str, seed: int) -> dict[str, np.ndar
     make one training set of N records, of which every batch takes n.
     """
     players, r = cast(task, run, seed), task.recipe
-    rng = np.random.default_rng([seed, 15, run, OTHERS.index(batches)])
+    rng = np.random.default_rng([seed, 15, run, list(OTHERS).index(batches)])
     x, y = with_constant(task.features).double(), torch.tensor(task.y)
     queries = np.concatenate([players.members, players.strangers])
     generator = torch.Generator().manual_seed(seed + run)
@@ -222,3 +231,43 @@ def attack_table(measured: Sequence[xr.Dataset]) -> pd.DataFrame:
                 difference = metrics.summary(fresh - fixed)
                 rows.append({**key, "asked": "all", "others": PAIRED, **difference})
     return tidy(rows, observed(measured))
+
+
+def attack_table_described(table: pd.DataFrame) -> str:
+    """The picture in words: stated, and found of each group where the records are fixed."""
+    parts = []
+    for name, part in table.groupby("data", sort=False):
+        groups = part.groupby("quantity", sort=False)["asked"].nunique()
+        quantity = groups.idxmax()
+        at = part[part["quantity"] == quantity].set_index(["asked", "others"])["value"]
+        if "fixed" not in at.index.get_level_values("others"):
+            parts.append(f"{name}: too few records outside of training to tell a rate")
+            continue
+        fixed = at.xs("fixed", level="others")
+        rates = ", ".join(
+            f"{value:.1f}% of {'all' if group == 'all' else f'the {group}'}"
+            for group, value in fixed.items()
+        )
+        stated = f"stated {at.iloc[0]:.1f}%, found {rates}"
+        parts.append(f"{name}, {quantity.removesuffix(' (%)')}: {stated}")
+    return (
+        "A panel a data set, rows for all records and for those with the largest K: what an "
+        f"attack finds, and a line where the promise stands. {'; '.join(parts)}."
+    )
+
+
+def attack_table_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 17: what is found after all steps, beside what is stated."""
+    rates = table[table["quantity"] == _SHOWN]
+    stated = rates[rates["others"] == "Equation 10"].set_index("data")["value"].to_dict()
+    shown = rates[rates["asked"].isin(ASKED) & rates["others"].isin(OTHERS)]
+    shown = shown.assign(asked=shown["asked"].map(ASKED), others=shown["others"].map(OTHERS))
+    return plots.dots_by_row(
+        shown,
+        "asked",
+        by="others",
+        panel="data",
+        label=_SHOWN,
+        baseline=stated,
+        baseline_label="stated (Equation 10)",
+    )

@@ -1,6 +1,8 @@
 """What privacy costs: Figure 3, noise shared by the classes, and a clipping norm that fits."""
 
+import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -9,23 +11,26 @@ import xarray as xr
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from membership import evidence, metrics, privacy
+from membership import evidence, metrics, plots, privacy
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.privacy import numerical
 from membership.studies.gmip import experiment
 from membership.studies.gmip.experiment import Task, origin, task_of
-from membership.studies.gmip.names import MEDIAN, NORMS, OWN, lost_to_noise
 from membership.studies.gmip.settings import Recipe, Settings
 from membership.studies.gmip.setups import observed, recipe_of
 from membership.studies.gmip.theory import levels, needed_noise
 from membership.training.ensemble import device_of
 from membership.training.private import initial_weight, record_gradients
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 NOTIONS = {"mip": "GMIP", "gdp": "GDP"}
 NOISES, OPTIMISERS = ["independent", "shared"], ["adam", "sgd"]
 STRONG = 0.4
 """The level whose noise Control 10 takes."""
+NORMS = OWN, MEDIAN = "C of Table 4", "C at the median norm"
 SHARED, ALONE = "shared less none, by seed", "none less independent, by seed"
 _GRID = 13
 MOST_LEVEL = 5.0  # beyond, three rates no longer tell levels apart
@@ -93,6 +98,28 @@ def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     return tidy(rows, observed(trained))
 
 
+def figure_3_said(table: pd.DataFrame) -> str:
+    """How much accuracy membership inference privacy saves, at most."""
+    own = table[table["noise"] == "independent"]
+    wide = own.pivot_table(index=["dataset", "mu"], columns="notion", values="value")
+    gain = (wide["GMIP"] - wide["GDP"]).groupby("dataset", sort=False).max()
+    gains = "; ".join(f"{name} {value:.1f} points" for name, value in gain.items())
+    return f"The most that GMIP gains over GDP: {gains}."
+
+
+def figure_3_described(table: pd.DataFrame) -> str:
+    """The picture in words."""
+    ranges = [
+        f"{name} from {part['value'].min():.0f} to {part['value'].max():.0f}%"
+        for name, part in table.groupby("dataset", sort=False)
+    ]
+    return (
+        "Test accuracy against mu on a logarithmic axis, a panel a data set: "
+        f"{', '.join(ranges)}. The GMIP curves jump where no noise is needed any more; the GDP "
+        "curves rise slowly, with noise of each entry's own and with noise that all classes share."
+    )
+
+
 def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser."""
     rows = []
@@ -111,6 +138,20 @@ def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
                 key = {"dataset": found.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
     return tidy(rows, observed(trained))
+
+
+def shared_noise_said(table: pd.DataFrame) -> str:
+    """What either noise costs under plain SGD, over all data sets."""
+    plain = table[table["optimiser"] == "sgd"].pivot(
+        index="dataset", columns="noise", values="value"
+    )
+    if not {"none", "shared", "independent"} <= set(plain.columns):
+        return ""
+    shared, own = (plain["none"] - plain[noise] for noise in ("shared", "independent"))
+    return (
+        f"With plain SGD shared noise costs at most {shared.max():z.1f} points of accuracy, and "
+        f"independent noise at least {own.min():z.1f}."
+    )
 
 
 def shown_level(kind: str, mu_step: float, recipe: Recipe) -> float:
@@ -232,6 +273,29 @@ def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     return tidy(rows, observed(clipped))
 
 
+def clipping_costs_said(table: pd.DataFrame) -> str:
+    """Points of accuracy lost to noise with either C."""
+    parts = []
+    for name, part in noise_losses(table).groupby("data", sort=False):
+        wide, fitting = part.set_index("C")["value"][[OWN, MEDIAN]]
+        parts.append(f"{name} {wide:.1f} and {fitting:.1f}")
+    return f"Points lost to noise, with Table 4's C and with the smaller: {'; '.join(parts)}."
+
+
+def clipping_costs_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 15: the accuracy that noise costs at either clipping norm, at one promise."""
+    shown = noise_losses(table)
+    return plots.dots_by_row(
+        shown,
+        "data",
+        by="C",
+        label=f"points of accuracy lost to noise, {shown['level'].iloc[0]}",
+        baseline=0.0,
+        stems=True,
+        told=".1f",
+    )
+
+
 def _saved(found: xr.Dataset) -> list[tuple[str, FloatArray]]:
     """Accuracy without noise less that under GDP, at the first level that needs none."""
     level = int((found["level"].values < found.attrs["free"]).sum())
@@ -245,3 +309,19 @@ def _saved(found: xr.Dataset) -> list[tuple[str, FloatArray]]:
 def _stated(r: Recipe) -> float:
     step = privacy.mip_mu_step(r.dimension, r.batch_size, r.dimension)
     return privacy.subsampled_mu(step, r.batch_size, r.n_records, r.steps)
+
+
+_TO_NOISE, _POINTS = "accuracy lost to noise for ", " (points)"
+
+
+def lost_to_noise(mu: str, norm: str) -> str:
+    """The quantity of Control 15 that noise costs at a level and clipping norm."""
+    return f"{_TO_NOISE}mu = {mu}, {norm}{_POINTS}"
+
+
+def noise_losses(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that `lost_to_noise` names, with columns level and C."""
+    parts = table["quantity"].str.extract(
+        rf"^{_TO_NOISE}(?P<level>mu = [\d.]+), (?P<C>.+){re.escape(_POINTS)}$"
+    )
+    return table.join(parts).dropna(subset="C")

@@ -5,7 +5,8 @@ has), ``experiment`` (records, networks, training), ``forms``, ``left_out`` and 
 is kept of the models), ``gather`` (every file of evidence), ``scores`` and ``evaluation`` (from
 evidence to scores and rows).
 
-Then a file a question of the page: ``against_references``, ``inversion``, ``score_taken_apart``,
-``clean_game`` and ``whole_game``, ``leave_one_out``, ``theory`` and ``noise``. What they show is
-declared in ``exhibits``, said in ``sentences``, and tested in ``claims``.
+Then a file a question of the page, each with its tables, its sentences and its pictures:
+``against_references``, ``inversion``, ``costs``, ``score_taken_apart``, ``clean_game`` and
+``whole_game``, ``leave_one_out`` and ``small_game``, ``theory`` and ``noise``. What they show is
+declared in ``exhibits``, and tested in ``claims``.
 """

@@ -1,22 +1,25 @@
 """The attack beside those with reference models: Tables 1, 2 and 7, and Figure 1.
 
-With the controls on knowledge (iha-ctl-1) and on LiRA's references (iha-ctl-3), and LiRA and the
-attack together (iha-ctl-19), as Section 4.5 proposes: both accuse at one false positive rate of
-their own. The two together accuse fewer, and are compared with each alone where that accuses as few
-non-members in vain.
+With what it is told of the other records (iha-ctl-1, Table 9), the control on LiRA's references
+(iha-ctl-3), and LiRA and the attack together (iha-ctl-19), as Section 4.5 proposes: both accuse at
+one false positive rate of their own. The two together accuse fewer, and are compared with each
+alone where that accuses as few non-members in vain.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from membership import attacks, metrics, published
+from membership import attacks, metrics, plots, published
 from membership.arrays import BoolArray, FloatArray
+from membership.exhibits.sentences import joined
 from membership.studies.iha import subjects
 from membership.studies.iha.evaluation import Evaluation, table_of
-from membership.studies.iha.forms import KEPT
+from membership.studies.iha.forms import FRACTIONS, KEPT
 from membership.studies.iha.scores import (
+    BESIDE_A_COIN,
     KEYS,
     METRICS,
     OFFLINE,
@@ -24,8 +27,12 @@ from membership.studies.iha.scores import (
     called,
     curve,
     judged,
+    measured,
     over_models,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OBSERVED = (
     *("log_odds", "loss", "references.log_odds", "references.member"),
@@ -54,6 +61,23 @@ def table_1() -> pd.DataFrame:
     return table
 
 
+def compared(table: pd.DataFrame, names: dict[str, str]) -> str:
+    """On which data sets one attack's AUC is above another's, their intervals apart."""
+    first, second = names
+    above, below, open_ = [], [], []
+    auc = table[table["metric"] == "AUC"].set_index(["dataset", "attack"])
+    for dataset in table["dataset"].unique():
+        a, b = auc.loc[(dataset, first)], auc.loc[(dataset, second)]
+        apart = above if a["low"] > b["high"] else below if a["high"] < b["low"] else open_
+        apart.append(dataset)
+    clauses = [f"above {names[second]} on {joined(above)}"] if above else []
+    clauses += [f"below {'it' if above else names[second]} on {joined(below)}"] if below else []
+    meet = f"on {joined(open_)} the intervals of the two overlap" if open_ else ""
+    if not clauses:
+        return f"By AUC, {names[first]} next to {names[second]}: {meet}."
+    return f"By AUC, {names[first]} is {' and '.join(clauses)}{'; ' + meet if meet else ''}."
+
+
 TABLE_2 = {"LOSS": "LOSS", "SIF": "SIF", "LiRA": "LiRA", "IHA (Exact)": "IHA"}
 TABLE_7 = {"LOSS": "LOSS", "LiRA": "LiRA", "IHA (Ours)": "IHA"}
 FIGURE_1 = ("LOSS", "SIF", "LiRA", "IHA")
@@ -70,6 +94,15 @@ def figure_1(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
             key = {"panel": evaluation.label, "series": name}
             parts += curve(key, evaluation.scores(name), evaluation.member, grid, evaluation.units)
     return table_of(parts, evaluations)
+
+
+def figure_1_said(table: pd.DataFrame) -> str:
+    """Which curve is the highest at 1% false positives."""
+    at = table[table["fpr"] >= 0.01].groupby(["panel", "series"], sort=False)["tpr"].first()
+    best = {panel: at[panel].idxmax() for panel in table["panel"].unique()}
+    panels = {attack: [one for one in best if best[one] == attack] for attack in best.values()}
+    parts = [f"{attack}'s on {joined(where)}" for attack, where in panels.items()]
+    return f"At 1% false positives the highest curve is {joined(parts)}."
 
 
 def table_2(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
@@ -153,6 +186,34 @@ def control_1(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     return table_of(rows, evaluations)
 
 
+_KNOWS, _LACKS = "told all other records", "told none"
+# What an attack is called, and whether it is told the others.
+WITH_AND_WITHOUT = {
+    "LOSS": ("LOSS", _LACKS),
+    "IHA": ("IHA", _KNOWS),
+    "IHA, gradient over D for everyone": ("IHA without that knowledge", _LACKS),
+    "residual norm": ("residual norm", _KNOWS),
+    "residual norm, gradient over D for everyone": ("residual norm without it", _LACKS),
+}
+
+
+def control_1_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 1: each attack with what it is told of the other records, and without."""
+    shown = table[(table["metric"] == "AUC") & table["attack"].isin(WITH_AND_WITHOUT)]
+    shown = shown.assign(
+        row=[WITH_AND_WITHOUT[attack][0] for attack in shown["attack"]],
+        knowledge=[WITH_AND_WITHOUT[attack][1] for attack in shown["attack"]],
+    )
+    return plots.dots_by_row(
+        shown,
+        "row",
+        by="knowledge",
+        panel="dataset",
+        label="AUC",
+        **BESIDE_A_COIN,
+    )
+
+
 def control_3(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
     """LiRA with and without the target among its own references (iha-ctl-3); as `control_1`."""
     among, rows = "LiRA, target among its references", []
@@ -171,6 +232,66 @@ def control_3_judged(table: pd.DataFrame) -> pd.DataFrame:
     copies = pd.concat([printed.assign(attack=name) for name in ONLINE])
     why = "a variant of LiRA, not the paper's estimator: no verdict"
     return judged(table, copies, unjudged=why)
+
+
+# The two ways to choose references, and the printed number that tells which was chosen.
+LEFT_OUT, PRINTED, AMONG = "target left out", "printed in the paper", "target among its references"
+
+
+def control_3_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 3: LiRA without its target, as printed, and with its target among its references."""
+    judged = control_3_judged(table)
+    area = judged[judged["metric"] == "AUC"]
+    clean = area[area["attack"] == "LiRA"]
+    among = area[area["attack"] == f"LiRA, {AMONG}"]
+    ends = {
+        "low": clean["published"] - clean["spread"],
+        "high": clean["published"] + clean["spread"],
+    }
+    printed = clean.assign(value=clean["published"], **ends).dropna(subset="value")
+    rows = pd.concat(
+        [clean.assign(row=LEFT_OUT), printed.assign(row=PRINTED), among.assign(row=AMONG)]
+    )
+    return plots.dots_by_row(
+        rows.assign(whose=rows["row"].where(rows["row"] == PRINTED, "this run")),
+        "row",
+        by="whose",
+        panel="dataset",
+        label="AUC of LiRA",
+        **BESIDE_A_COIN,
+    )
+
+
+KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
+
+
+def table_9(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
+    """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
+
+    "as the appendix describes": z is taken out of the known records where it is one of them.
+    "as released": g/n is taken away for every member, whether it is known or not. "coin": with
+    the fraction's probability the AUC of full knowledge, else that of none.
+    """
+    rows = []
+    for evaluation in evaluations:
+        full, none = evaluation.aucs("IHA"), evaluation.aucs("IHA, everyone")
+        for fraction in FRACTIONS:
+            key = {"dataset": evaluation.label, "fraction": fraction}
+            for attack, name in KNOWN.items():
+                scores = evaluation.scores(f"{name} {fraction:g}")
+                named = {**key, "attack": attack}
+                rows += measured(named, scores, evaluation.member, units=evaluation.units)
+            mixed = fraction * full + (1 - fraction) * none
+            coin = over_models(mixed, 1.0, units=evaluation.units)
+            rows.append({**key, "attack": "coin", "metric": "AUC", **coin})
+    return table_of(rows, evaluations)
+
+
+def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 9 beside the published one, which the released code made."""
+    reference = published.reference("iha_table9").rename(columns={"row": "fraction"})
+    reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
+    return judged(table, reference, [*KEYS, "fraction"])
 
 
 PAIR = ("IHA", "LiRA")

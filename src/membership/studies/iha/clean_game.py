@@ -13,96 +13,32 @@ The sets D' are the units: the records of one share all its models without them,
 those with them. Pooled, there is one threshold for all records of a D'.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.stats import norm
 
-from membership import attacks, signals
+from membership import attacks, plots, signals
 from membership.arrays import FloatArray
 from membership.exhibits.rows import of_each
+from membership.exhibits.sentences import joined
 from membership.exhibits.tidy import tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.forms import KEPT
-from membership.studies.iha.scores import NORM, PAIRED, Scores, white_box
+from membership.studies.iha.scores import NORM, PAIRED, Compared, Scores, signs, white_box
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RESAMPLES = 400
-METRICS = ("AUC", "AUC, record by record")
+READINGS = {"AUC": "one threshold for all", "AUC, record by record": "record by record"}
+METRICS = tuple(READINGS)
 WHITE = ("IHA", "IHA*", "IHA, identity", "residual norm", "residual cosine", "SIF")
 # One attack less another, and which of `METRICS` (in words: pooled, or record by record).
 COUNTED = ("pooled", "record by record")
-
-
-class Compared:
-    """AUC of one attack when records and models count with weights, as in a bootstrap.
-
-    Two records drawn from a bootstrap sample can be one and the same, which compares models on
-    one record more often than the game does. Pairs of the same record and pairs of different
-    records are therefore kept apart, and each keeps the share that it has among all records.
-
-    Parameters
-    ----------
-    out, ins : ndarray of shape (R, K)
-        Scores of the models trained on D', which all records share, and on D' + z.
-
-    Notes
-    -----
-    The weights of the models on D' are one a model, or (R, K) where records have different D'.
-    """
-
-    def __init__(self, out: FloatArray, ins: FloatArray) -> None:
-        self.out, self.ins = out, ins
-        lower, equal = ins[:, :, None] > out[:, None], ins[:, :, None] == out[:, None]
-        self.same = lower + 0.5 * equal
-        self.order = np.argsort(out, axis=None)
-        ranked = out.ravel()[self.order]
-        self.below = [np.searchsorted(ranked, ins, side) for side in ("left", "right")]
-
-    @property
-    def ones(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The weights of everything as it is."""
-        count, n_out = self.out.shape
-        return np.ones(count), np.ones((count, self.ins.shape[1])), np.ones(n_out)
-
-    def redrawn(self, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Weights of records, of the models of each, and of the models that all share."""
-        rng = np.random.default_rng([seed, 23])
-        count, n_out = self.out.shape
-        n_in = self.ins.shape[1]
-        for _ in range(RESAMPLES):
-            yield (
-                rng.multinomial(count, np.full(count, 1 / count)),
-                rng.multinomial(n_in, np.full(n_in, 1 / n_in), size=count),
-                rng.multinomial(n_out, np.full(n_out, 1 / n_out)),
-            )
-
-    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> FloatArray:
-        """AUC of all records pooled, and the mean over records, by weights or stacks of them.
-
-        Of shapes (..., R), (..., R, K) and (..., K), or (..., R, K) where records have different
-        D'; returns (..., 2).
-        """
-        u = u[..., None, :] if u.ndim == w.ndim else u
-        v, u = v / v.sum(-1, keepdims=True), u / u.sum(-1, keepdims=True)
-        u = np.broadcast_to(u, (*w.shape, self.out.shape[1]))
-        own = np.einsum("rij,...ri->...rj", self.same, v)
-        own = (own * u).sum(-1)
-        total = w.sum(-1)
-        per_record = (w * own).sum(-1) / total
-        ranked = (w[..., None] * u).reshape(*w.shape[:-1], -1)[..., self.order].cumsum(-1)
-        below = np.concatenate([np.zeros_like(ranked[..., :1]), ranked], axis=-1)
-        won = 0.5 * sum(below[..., index] for index in self.below)
-        pairs = total**2 - (w**2).sum(-1)
-        different = (w[..., None] * v * won).sum((-1, -2)) - (w**2 * own).sum(-1)
-        # Of one record alone, drawn again and again, there are no pairs of different ones.
-        several = pairs > 0
-        different = different / np.where(several, pairs, 1)
-        share = np.where(several, 1 / w.shape[-1], 1)
-        pooled = share * per_record + (1 - share) * different
-        return np.stack([pooled, per_record], axis=-1)
 
 
 # Which of two things each attack reads, and whether it retrains.
@@ -302,6 +238,37 @@ def four(games: list[xr.Dataset]) -> pd.DataFrame:
     return tidy(rows, about(games))
 
 
+def four_said(table: pd.DataFrame) -> str:
+    """Where retraining with outputs only is ahead of parameters without it, by one threshold."""
+    pooled = table[table["metric"] == "AUC, paired difference, pooled"]
+    leads = pooled[pooled["attack"] == "LiRA-L less IHA"]
+    return f"AUC of LiRA-L less IHA, one threshold for all records: {signs(leads)}."
+
+
+def four_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 14: what is looked at against whether models are retrained, by colour."""
+    return squares(table.assign(panel=table["dataset"]), NAMES)
+
+
+def squares(table: pd.DataFrame, names: dict[str, str]) -> "Figure":
+    """Squares of the four adversaries: with one threshold, and record by record."""
+    attacks = {names[attack]: attack for attack in CELLS}
+    shown = table[table["metric"].isin(READINGS) & table["attack"].isin(attacks)]
+    shown = shown.assign(attack=shown["attack"].map(attacks))
+    shown = shown.assign(
+        sees=[CELLS[attack][0] for attack in shown["attack"]],
+        trains=[CELLS[attack][1].replace(" ", "\n") for attack in shown["attack"]],
+        attack=shown["attack"].replace(SHORT),
+        panel=shown["panel"] + ",\n" + shown["metric"].map(READINGS),
+    )
+    interval = "[" + shown["low"].map("{:.2f}".format) + ", " + shown["high"].map("{:.2f}".format)
+    shown["text"] = shown["attack"] + "\n" + shown["value"].map("{:.2f}".format)
+    shown["text"] += "\n" + interval + "]"
+    return plots.heat_maps(
+        shown, "sees", "trains", panel="panel", bottom=0.5, top=0.9, turned=False
+    )
+
+
 def every_attack(games: list[xr.Dataset]) -> pd.DataFrame:
     """iha-ctl-15: every attack of the game, in the order of what it reads."""
     rows = []
@@ -316,6 +283,13 @@ def every_attack(games: list[xr.Dataset]) -> pd.DataFrame:
     table = pd.DataFrame(rows)[columns]
     table.attrs = about(games)
     return table
+
+
+def every_attack_said(table: pd.DataFrame) -> str:
+    """Which attack has the highest AUC in how many settings."""
+    best = table.loc[table.groupby("series", sort=False)["value"].idxmax(), "attack"]
+    parts = [f"{attack} in {n}" for attack, n in best.value_counts().items()]
+    return f"The highest AUC of {len(best)} settings: {joined(parts)}."
 
 
 def convergence(

@@ -1,25 +1,25 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
-import functools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from membership.exhibits.declaration import Reading, drawn, exhibits_of, later
 from membership.published.tables import misprints
-from membership.studies.iha import sentences, subjects
+from membership.studies.iha import subjects
 
 if TYPE_CHECKING:
     from membership.studies.iha.settings import Settings
 
-against_references, clean_game, drawings, evaluation, inversion = later(
-    __package__, "against_references", "clean_game", "drawings", "evaluation", "inversion"
+against_references, clean_game, costs, evaluation, inversion = later(
+    __package__, "against_references", "clean_game", "costs", "evaluation", "inversion"
 )
 leave_one_out, left_out, noise, score_taken_apart, scores = later(
     __package__, "leave_one_out", "left_out", "noise", "score_taken_apart", "scores"
 )
-theory, whole_game = later(__package__, "theory", "whole_game")
+small_game, theory, whole_game = later(__package__, "small_game", "theory", "whole_game")
 
 Names = Callable[["Settings"], tuple[str, ...]]
 
@@ -39,6 +39,15 @@ def _beside(
 ) -> Callable[[pd.DataFrame], pd.DataFrame]:
     """A table beside the published one of this name."""
     return lambda table: judge(table, name)
+
+
+def _compared(names: dict[str, str]) -> Callable[[pd.DataFrame], str]:
+    """What is said of two attacks' AUC, by their names in the table."""
+    return partial(against_references.compared, names=names)
+
+
+def _printed_twice(table: pd.DataFrame) -> str:
+    return f"{len(table)} pairs of printed numbers that should be one, or in another order."
 
 
 FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
@@ -63,42 +72,47 @@ PROTOCOLS = Reading(_left_out, leave_one_out.protocols)
 
 _BY_DAMPING = {"x": "damping", "by": "series", "panel": "panel", "log_x": True}
 _ROWS = drawn("dots_by_row", row="attack", by="series", baseline=0.5, label="AUC")
+EVERYONE, AMONG = "IHA, gradient over D for everyone", "LiRA, target among its references"
 exhibit = exhibits_of(__package__)
 
 EXHIBITS = (
-    exhibit("tab-1", against_references.table_1, says=sentences.of_table_1),
+    exhibit("tab-1", against_references.table_1),
     exhibit(
         "fig-1",
         against_references.figure_1,
         COMPARED,
         draw=drawn("roc_panels", floor=1e-3, hero="IHA"),
-        says=sentences.of_figure_1,
-        alt=sentences.of_curves,
+        says=against_references.figure_1_said,
     ),
     exhibit(
         "tab-2",
         against_references.table_2,
         COMPARED,
         judge=against_references.table_2_judged,
-        says=sentences.of_table_2,
+        says=_compared({"IHA (Exact)": "IHA", "LiRA": "LiRA"}),
     ),
     exhibit(
         "ctl-1",
         against_references.control_1,
         MAIN,
-        draw=drawings.knowledge,
-        says=sentences.of_control_1,
+        draw=against_references.control_1_drawn,
+        says=_compared({EVERYONE: "IHA without that knowledge", "LOSS": "LOSS"}),
     ),
     exhibit(
-        "ctl-13", score_taken_apart.control_13, MAIN, FORMS, WHOLE, says=sentences.of_control_13
+        "ctl-13",
+        score_taken_apart.control_13,
+        MAIN,
+        FORMS,
+        WHOLE,
+        says=score_taken_apart.control_13_said,
     ),
     exhibit(
         "ctl-2",
         inversion.control_2,
         SWEPT,
         WHOLE,
-        draw=inversion.drawn,
-        says=sentences.of_control_2,
+        draw=inversion.control_2_drawn,
+        says=inversion.control_2_said,
     ),
     exhibit(
         "tab-8",
@@ -106,25 +120,27 @@ EXHIBITS = (
         SWEPT,
         WHOLE,
         judge=_beside("iha_table8"),
-        says=sentences.of_table_8,
+        says=inversion.table_8_said,
     ),
     exhibit(
         "ctl-3",
         against_references.control_3,
         COMPARED,
-        draw=drawings.own_reference,
+        draw=against_references.control_3_drawn,
         judge=against_references.control_3_judged,
-        says=sentences.of_control_3,
+        says=_compared({AMONG: "LiRA with its target as a reference", "LiRA": "LiRA without"}),
     ),
     exhibit(
         "ctl-4",
         score_taken_apart.control_4,
         MAIN,
         settings=True,
-        draw=drawings.weight_decay,
-        says=sentences.of_control_4,
+        draw=score_taken_apart.control_4_drawn,
+        says=score_taken_apart.control_4_said,
     ),
-    exhibit("ctl-11", score_taken_apart.control_11, MAIN, FORMS, says=sentences.of_control_11),
+    exhibit(
+        "ctl-11", score_taken_apart.control_11, MAIN, FORMS, says=score_taken_apart.control_11_said
+    ),
     exhibit(
         "ctl-12",
         score_taken_apart.control_12,
@@ -132,38 +148,39 @@ EXHIBITS = (
         FORMS_OF_DECOMPOSED,
         SWEEPS,
         draw=drawn("lines_with_intervals", **_BY_DAMPING),
-        says=sentences.of_control_12,
+        says=score_taken_apart.control_12_said,
     ),
     exhibit(
-        "ctl-14", clean_game.four, GAMES, draw=drawings.two_by_two, says=sentences.of_control_14
+        "ctl-14", clean_game.four, GAMES, draw=clean_game.four_drawn, says=clean_game.four_said
     ),
-    exhibit("ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=sentences.of_control_15),
+    exhibit(
+        "ctl-15", clean_game.every_attack, GAMES, draw=_ROWS, says=clean_game.every_attack_said
+    ),
     exhibit("ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS),
-    exhibit("ctl-20", whole_game.control_20, WHOLE_GAMES, draw=drawings.two_by_two_by_rate),
-    exhibit("ctl-5", leave_one_out.play, LEFT_OUT, settings=True, says=sentences.of_control_5),
+    exhibit("ctl-20", whole_game.control_20, WHOLE_GAMES, draw=whole_game.control_20_drawn),
+    exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=small_game.play_said),
     exhibit(
         "ctl-10",
-        leave_one_out.control_10,
+        small_game.control_10,
         LEFT_OUT,
         settings=True,
-        draw=leave_one_out.most_exposed,
-        records=leave_one_out.one_by_one,
-        says=sentences.of_control_10,
-        alt=sentences.of_most_exposed,
+        draw=small_game.control_10_drawn,
+        records=small_game.one_by_one,
+        says=small_game.control_10_said,
     ),
     exhibit(
         "ctl-8",
         leave_one_out.control_8,
         PROTOCOLS,
         judge=leave_one_out.control_8_judged,
-        says=sentences.of_control_8,
+        says=leave_one_out.control_8_said,
     ),
     exhibit(
         "tab-5",
         leave_one_out.table_5,
         PROTOCOLS,
         judge=leave_one_out.table_5_judged,
-        says=sentences.of_table_5,
+        says=leave_one_out.table_5_said,
     ),
     exhibit("ctl-19", against_references.control_19, COMPARED),
     exhibit(
@@ -171,10 +188,10 @@ EXHIBITS = (
         score_taken_apart.table_4,
         MAIN,
         judge=_beside("iha_table4"),
-        says=sentences.of_table_4,
+        says=score_taken_apart.table_4_said,
     ),
     exhibit("ctl-21", score_taken_apart.control_21, COMPARED),
-    exhibit("tab-9", score_taken_apart.table_9, KNOWN, judge=score_taken_apart.table_9_judged),
+    exhibit("tab-9", against_references.table_9, KNOWN, judge=against_references.table_9_judged),
     exhibit(
         "tab-3",
         inversion.table_3,
@@ -182,7 +199,7 @@ EXHIBITS = (
         SOLVED,
         judge=_beside("iha_table3", inversion.beside),
     ),
-    exhibit("tab-6", inversion.table_6, TIMED, judge=_beside("iha_table6", inversion.beside)),
+    exhibit("tab-6", costs.table_6, TIMED, judge=_beside("iha_table6", inversion.beside)),
     exhibit(
         "tab-7",
         against_references.table_7,
@@ -190,19 +207,17 @@ EXHIBITS = (
         VARIANTS,
         DEEP,
         judge=against_references.table_7_judged,
-        says=sentences.of_table_7,
+        says=_compared({"IHA (Ours)": "IHA", "LiRA": "LiRA"}),
     ),
     exhibit("ctl-6", theory.control_6, settings=True),
     exhibit(
         "ctl-9",
         theory.control_9,
         settings=True,
-        draw=drawings.over_the_loss,
-        says=sentences.of_control_9,
+        draw=theory.control_9_drawn,
+        says=theory.control_9_said,
     ),
-    exhibit(
-        "ctl-17", noise.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=drawings.kept_by_one_loss
-    ),
-    exhibit("ctl-18", noise.control_18, NOISES, draw=drawings.noise_supposed),
-    exhibit("ctl-7", functools.partial(misprints, "iha"), says=sentences.of_control_7),
+    exhibit("ctl-17", noise.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=noise.control_17_drawn),
+    exhibit("ctl-18", noise.control_18, NOISES, draw=noise.control_18_drawn),
+    exhibit("ctl-7", partial(misprints, "iha"), says=_printed_twice),
 )

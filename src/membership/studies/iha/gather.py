@@ -18,6 +18,7 @@ import xarray as xr
 
 from membership import evidence
 from membership.attacks.forms import TERMS
+from membership.studies.iha import costs as timings
 from membership.studies.iha import forms as white_box
 from membership.studies.iha import inversion, left_out, neighbours, noise, subjects
 from membership.studies.iha.experiment import Trained, about_task, scaled_logits, train, utility
@@ -173,7 +174,7 @@ def solvers(subject: Subject, settings: Settings) -> xr.Dataset:
 def costs(subject: Subject, settings: Settings) -> xr.Dataset:
     """Seconds that the attacks took on this machine, and what memory."""
     trained = _trained(subject, settings)
-    measured = inversion.measured(trained, settings)
+    measured = timings.measured(trained, settings)
     return evidence.dataset("measured", measured, **about(trained))
 
 

@@ -1,35 +1,24 @@
-"""How the Hessian is inverted, and what that takes.
+"""How the Hessian is inverted.
 
 Its damping: Table 8, and over three orders of magnitude (iha-ctl-2). Solvers that approximate
-(Table 3). Seconds and memory of all attacks (Table 6).
+(Table 3).
 """
 
-import functools
-from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import torch
 import xarray as xr
 from scipy.stats import t
 
-from membership import attacks, memory, metrics, published, training
-from membership.attacks.forms import TERMS, forms_of
+from membership import attacks, plots, published
+from membership.attacks.forms import TERMS
 from membership.attacks.iha import iha_from_forms
-from membership.curvature.gradients import views
-from membership.curvature.hessians import hessian_matrix
-from membership.curvature.inverse import Factor, Factors, factorised
-from membership.curvature.objective import objective
-from membership.errors import InputError
-from membership.exhibits.tidy import origin, tidy
-from membership.studies.experiment import timed
-from membership.studies.iha import scores, subjects
-from membership.studies.iha.evaluation import Evaluation, design, table_of
-from membership.studies.iha.experiment import Trained, halves, of_models, scaled_logits
+from membership.exhibits.sentences import joined
+from membership.studies.iha import scores
+from membership.studies.iha.evaluation import Evaluation, table_of
+from membership.studies.iha.experiment import Trained
 from membership.studies.iha.forms import DAMPINGS, records, training_records
 from membership.studies.iha.score_taken_apart import auc
 from membership.studies.iha.scores import LEARNT_BY, columns, over_models
@@ -78,6 +67,14 @@ def table_8(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.Data
     return table_of(rows, evaluations)
 
 
+def table_8_said(table: pd.DataFrame) -> str:
+    """The best conditioning on each data set."""
+    auc = table[table["metric"] == "AUC"]
+    best = auc.loc[auc.groupby("dataset", sort=False)["value"].idxmax()]
+    parts = best["attack"].str.removeprefix("IHA ") + " on " + best["dataset"]
+    return f"The highest AUC: {joined(parts.tolist())}."
+
+
 def _over_records_too(evaluation: Evaluation, name: str) -> dict[str, float]:
     """The AUC of one attack with the error of its targets and records, as degrees of the fewer.
 
@@ -107,6 +104,13 @@ def control_2(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.Da
     return table_of(rows, evaluations)
 
 
+def control_2_said(table: pd.DataFrame) -> str:
+    """The best damping over attacks and data sets."""
+    best = table.loc[table.groupby(["panel", "series"], sort=False)["value"].idxmax(), "damping"]
+    dampings = joined([f"{damping:g}" for damping in sorted(set(best))])
+    return f"The AUC of IHA and IHA* is the highest at a damping of {dampings}."
+
+
 def published_dampings(table: pd.DataFrame) -> pd.DataFrame:
     """The dampings of Table 8 as points of `control_2`, for the paper's data sets."""
     printed = published.table("iha_table8")
@@ -123,161 +127,14 @@ def published_dampings(table: pd.DataFrame) -> pd.DataFrame:
     return points[points["panel"].isin(table["panel"])].reset_index(drop=True)
 
 
-def drawn(table: pd.DataFrame) -> "Figure":
-    from membership import plots
-
+def control_2_drawn(table: pd.DataFrame) -> "Figure":
     printed = published_dampings(table)
     return plots.lines_with_intervals(
         table, x="damping", by="series", panel="panel", published=printed, log_x=True
     )
 
 
-REPEATS = 3
-QUERIES, QUERIES_CG = 100, 8
-# Epochs that are timed of a reference model, and models where many are trained side by side.
-TIMED_EPOCHS, SIDE_BY_SIDE = 2, 32
-CASES = ("IHA", "IHA (Approx)", "LiRA", "LiRA, side by side", "LOSS")
-
 Variables = dict[str, tuple[tuple[str, ...], Any]]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds before the first record and for each, and the bytes held before it and after."""
-
-    before: float
-    each: float
-    held: float
-    held_after: float
-
-
-def measured(trained: Trained, settings: Settings) -> Variables:
-    """The attacks on the first model of an ensemble, each in turn, three times over.
-
-    LiRA's reference models are those of the settings: one after the other, or many side by side;
-    their time is that of a few epochs, scaled to all.
-    """
-    of = {
-        "IHA": lambda: _exact(trained, settings.damping),
-        "IHA (Approx)": lambda: _by_cg(trained, settings.damping),
-        "LiRA": lambda: _lira(trained, settings, 1),
-        "LiRA, side by side": lambda: _lira(trained, settings, SIDE_BY_SIDE),
-        "LOSS": lambda: _loss(trained),
-    }
-    costs = np.array([[astuple(of[name]()) for _ in range(REPEATS)] for name in CASES])
-    names = [field.name for field in fields(Cost)]
-    return {
-        "attack": (("case",), np.array(CASES)),
-        "reference_models": ((), np.int32(settings.n_models)),
-        **{name: (("case", "repeat"), costs[:, :, i]) for i, name in enumerate(names)},
-    }
-
-
-def _exact(trained: Trained, damping: float) -> Cost:
-    """One Cholesky factor of the Hessian, and what IHA makes of it for each record."""
-    queries = trained.queries[:QUERIES]
-    train, query = training_records(trained, 0), records(trained, queries)
-    goal = objective(trained.ensemble.module(0), trained.task.config.loss_of, *train)
-    x, y = goal.records(*train)
-
-    def factor(amount: float) -> Factor | None:
-        matrix = hessian_matrix(goal, x, y)
-        matrix.diagonal().add_(amount)
-        return Factor(matrix) if factorised(matrix) else None
-
-    cholesky, before, held = _first_that_does(factor, damping)
-
-    def score() -> None:
-        forms_of(views(goal, train, query), [Factors(cholesky, cholesky)], 0.0)
-
-    _, after, held_after = _timed(score)
-    return Cost(before, after / len(queries), held, held_after)
-
-
-def _first_that_does(work: Callable[[float], Any], damping: float) -> tuple[Any, float, float]:
-    """As `_timed`, of what work gives at a damping, or at the first larger one that gives some."""
-    while True:
-        result, seconds, held = _timed(functools.partial(work, damping))
-        if result:
-            return result, seconds, held
-        damping *= 2
-
-
-def _by_cg(trained: Trained, damping: float) -> Cost:
-    """Conjugate gradients, which need nothing beforehand."""
-    queries = trained.queries[:QUERIES_CG]
-    arguments = (
-        trained.ensemble.module(0),
-        trained.task.config.loss_of,
-        training_records(trained, 0),
-        records(trained, queries),
-        trained.task.membership[0, queries],
-    )
-
-    def score(amount: float) -> bool:
-        try:
-            attacks.iha(*arguments, **trained.recipe, damping=amount, solver="cg")
-        except InputError:
-            return False
-        return True
-
-    _, after, held_after = _first_that_does(score, damping)
-    return Cost(0.0, after / len(queries), 0.0, held_after)
-
-
-def _lira(trained: Trained, settings: Settings, at_once: int) -> Cost:
-    """The reference models, so many at once, and the scores that they give."""
-    task, count = trained.task, settings.n_models
-    config = replace(task.config, epochs=min(TIMED_EPOCHS, task.config.epochs))
-    members = halves(2 * SIDE_BY_SIDE, len(task.pool), settings.seed)[:at_once]
-    with TemporaryDirectory() as folder:
-        _, seconds, held = _timed(
-            lambda: training.train(
-                task.factory,
-                task.pool,
-                members,
-                config,
-                range(at_once),
-                device=trained.device,
-                cache_folder=Path(folder),
-                progress=False,
-            )
-        )
-    before = seconds * task.config.epochs / config.epochs * count / at_once
-    queries = trained.queries[:QUERIES]
-    n_trained, pool = len(trained.ensemble), task.pool
-    scaled, answered, held_after = _timed(
-        lambda: scaled_logits(trained.ensemble, pool.x[queries], pool.y[queries])
-    )
-    # As many answers as there are reference models, no two alike: a fit takes as long with any.
-    models = np.arange(count)
-    answers = scaled[models % n_trained] + 1e-3 * models[:, None]
-    among = models[:, None] % 2 == np.arange(len(queries)) % 2
-    _, fitted, _ = _timed(lambda: attacks.lira(scaled[0], answers, among))
-    after = answered * count / n_trained + fitted
-    return Cost(before, after / len(queries), held, held_after)
-
-
-def _loss(trained: Trained) -> Cost:
-    """One pass forward."""
-    queries = trained.queries[:QUERIES]
-    model, query = trained.ensemble.module(0), records(trained, queries)
-
-    def score() -> None:
-        with torch.no_grad():
-            attacks.malt(trained.task.config.loss_of(model(query[0]), query[1]).numpy())
-
-    _, after, held_after = _timed(score)
-    return Cost(0.0, after / len(queries), 0.0, held_after)
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """What work gives, its seconds, and the bytes that it held more than before (NaN: unknown)."""
-    before = memory.reset_peak()
-    result, seconds = timed(work)
-    return result, seconds, memory.peak() - before
-
-
 # Records that conjugate gradients are asked about, by profile.
 SOLVED = {"tiny": 60, "quick": 100, "paper": 10_000}
 BITS = 2
@@ -315,9 +172,6 @@ def _few_bits(values: np.ndarray) -> np.ndarray:
     """Numbers right to a fifth, whose few bits of mantissa compress."""
     mantissa, exponent = np.frexp(values)
     return np.ldexp(np.round(mantissa * 2**BITS) / 2**BITS, exponent).astype(np.float32)
-
-
-MEGABYTE = 1e6
 
 
 def table_3(evaluations: Sequence[Evaluation], solved: Sequence[xr.Dataset]) -> pd.DataFrame:
@@ -359,43 +213,3 @@ def beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
     if "Purchase-100" not in {setup["published"] for setup in table.attrs["setup"].values()}:
         reference["dataset"] = reference["dataset"].replace({"Purchase-100": "Purchase-100(S)"})
     return scores.judged(table, reference)
-
-
-def table_6(timings: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """Time and memory of the attacks on one model (Table 6), as measured when it was gathered."""
-    (costs,) = timings
-    models, p = int(costs["reference_models"]), costs.attrs["recipe"]["parameters"]
-    times = {part: costs[part].values for part in ("before", "each", "held", "held_after")}
-    whole = times["before"] + 1000 * times["each"]
-    exact = whole[list(costs["attack"].values).index("IHA")]
-    entries = []
-    for case, attack in enumerate(map(str, costs["attack"].values)):
-        peak = [float(np.max(times[part][case])) / MEGABYTE for part in ("held", "held_after")]
-        numbers = {
-            "precompute time (s)": times["before"][case],
-            "time per sample (s)": times["each"][case],
-            "time for 1000 samples (s)": whole[case],
-            subjects.RATIO: whole[case] / exact,
-            "memory precompute (MB)": peak[:1],
-            "memory runtime (MB)": peak[1:],
-            "memory max (MB)": [max(peak)],
-        }
-        key = {"dataset": costs.attrs["set"], "attack": attack}
-        entries += [{**key, "metric": m, **_over_timings(v)} for m, v in numbers.items()]
-    rows = [row for row in entries if not np.isnan(row["value"])]
-    size = f"{p:,} parameters (the paper: 22,532), {models} reference models (the paper: 128)"
-    # One model is attacked; the others are timed and not kept.
-    few = of_models(costs.attrs["n_models"])
-    kept = [text for text in costs.attrs["deviations"] if text != few]
-    attributes = origin(
-        [costs.assign_attrs(deviations=kept)], size, *design([]), named=True, timing=True
-    )
-    attributes["setup"][costs.attrs["set"]] |= {"reference_models": models}
-    return tidy(rows, attributes)
-
-
-def _over_timings(values: Any) -> dict[str, float]:
-    """The mean of several timings with its interval; one number stands by itself."""
-    if len(values) == 1 or np.ptp(values) == 0:
-        return metrics.exactly(float(values[0]))
-    return metrics.summary(values, lowest=0.0)

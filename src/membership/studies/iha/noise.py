@@ -8,25 +8,29 @@ keeps of the signal under the law that IHA supposes.
 import functools
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
 import xarray as xr
 
-from membership import evidence, metrics, training
+from membership import evidence, metrics, plots, training
 from membership.arrays import FloatArray
 from membership.curvature import least_loss_share
 from membership.curvature.noise import gradients_along, leading_directions, power_law
 from membership.curvature.objective import objective
 from membership.exhibits.tidy import origin, tidy
+from membership.plots import look
 from membership.studies.iha.experiment import Task, Trained, about_task, train
 from membership.studies.iha.experiment import task as make_task
 from membership.studies.iha.forms import DAMPINGS
 from membership.studies.iha.scores import by_inverse
 from membership.studies.iha.settings import Settings
 from membership.studies.iha.subjects import Subject
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Directions whose curvature is at least twice the weight decay: H, not alpha, holds the weights.
 TIMES_DECAY = 2.0
@@ -160,6 +164,17 @@ def control_18(measurements: Sequence[xr.Dataset]) -> pd.DataFrame:
     return tidy(rows, origin(measurements, note=NOTE))
 
 
+def control_18_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 18: noise against eigenvalue, with the theorem's line."""
+    shown = table.dropna(subset="eigenvalue").rename(columns={"quantity": "series"})
+    labels = {name: ("eigenvalue", "variance") for name in shown["dataset"]}
+    figure = plots.line_panels(shown, panel="dataset", x="eigenvalue", labels=labels, log_x=True)
+    for axis in figure.axes:
+        axis.set_yscale("log")
+        look.plain(axis.yaxis)
+    return figure
+
+
 def _summed(quantity: str, values: FloatArray) -> dict[str, float]:
     """Mean over networks; of variances, which span decades, the geometric mean."""
     if quantity not in (NOISE, SUPPOSED):
@@ -218,6 +233,19 @@ def control_17(white_box: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]) ->
                 summed = metrics.summary(values, units, lowest=0.0, highest=1.0)
                 rows.append({**key, "of": name} | summed)
     return tidy(rows, origin(white_box, note=SHARES))
+
+
+def control_17_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 17: the bound and the networks' records against the condition number."""
+    shown = table.rename(columns={"of": "series"})
+    # Two digits: these are the places of marks on an axis.
+    number = shown["condition number"]
+    scale = 10.0 ** (np.floor(np.log10(number)) - 1)
+    shown = shown.assign(**{"condition number": np.round(number / scale) * scale})
+    panel = "share kept, " + shown["dataset"]
+    return plots.lines_with_intervals(
+        shown.assign(panel=panel), "condition number", by="series", panel="panel", log_x=True
+    )
 
 
 def _median_shares(forms: xr.Dataset, sweep: xr.Dataset, damping: float) -> FloatArray:

@@ -1,41 +1,44 @@
-"""The score taken apart: its terms, its knowledge, and one choice at a time, the others kept fixed.
+"""The score taken apart: its terms, and one choice at a time, the others kept fixed.
 
-Tables 4 and 9, terms against the loss (iha-ctl-21), the corrected attack (iha-ctl-4), and what each
+Table 4, terms against the loss (iha-ctl-21), the corrected attack (iha-ctl-4), and what each
 choice is worth (iha-ctl-11 to 13).
 """
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.stats import spearmanr
 
-from membership import metrics, published
+from membership import metrics, plots
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import subjects
 from membership.studies.iha.evaluation import Evaluation, table_of
-from membership.studies.iha.forms import DAMPINGS, ELSEWHERE, FRACTIONS
+from membership.studies.iha.forms import DAMPINGS, ELSEWHERE
 from membership.studies.iha.scores import (
-    KEYS,
+    BESIDE_A_COIN,
     LEARNT_BY,
     Forms,
     Scores,
     by_inverse,
     columns,
     iha,
-    judged,
     loss_of,
     measured,
     over_models,
     plain,
+    signs,
 )
 from membership.studies.iha.settings import Settings
 from membership.studies.iha.subjects import BELOW, RANKS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TERMS = {
     "IHA[I1]": ("i1",),
@@ -54,7 +57,6 @@ AGAINST_LOSS = {
     if "loss" not in terms or len(terms) == len(TERMS["IHA[All]"])
 }
 ASKED = {"all": lambda member: member | ~member, "members": np.copy, "others": np.invert}
-KNOWN = {"as the appendix describes": "fraction", "as released": "fraction, released"}
 
 
 def table_4(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
@@ -66,6 +68,22 @@ def table_4(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
             key = {"dataset": evaluation.label, "attack": attack}
             rows += measured(key, scores, evaluation.member, units=evaluation.units)
     return table_of(rows, evaluations)
+
+
+def table_4_said(table: pd.DataFrame) -> str:
+    """The two inverse-Hessian products beside all terms."""
+    auc = table[table["metric"] == "AUC"].set_index(["dataset", "attack"])["value"]
+    shares = [
+        (auc[name, "IHA[I1,I2]"] - 0.5) / (auc[name, "IHA[All]"] - 0.5)
+        for name in table["dataset"].unique()
+        if auc[name, "IHA[All]"] > 0.5
+    ]
+    if not shares:
+        return ""
+    return (
+        f"Of what IHA's AUC exceeds one half by, the first two terms alone reach {min(shares):.0%} "
+        f"to {max(shares):.0%}."
+    )
 
 
 def _summed(terms: Sequence[str], scored: Scores, recipe: dict[str, Any]) -> FloatArray:
@@ -107,35 +125,6 @@ def against_loss(score: FloatArray, loss: FloatArray, kept: BoolArray) -> tuple[
     return float(spearmanr(score, loss)[0]), 100 * float((score < 0).mean())
 
 
-def table_9(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
-    """IHA with a fraction of the other records known (Table 9), and a coin for comparison.
-
-    "as the appendix describes": z is taken out of the known records where it is one of them.
-    "as released": g/n is taken away for every member, whether it is known or not. "coin": with
-    the fraction's probability the AUC of full knowledge, else that of none.
-    """
-    rows = []
-    for evaluation in evaluations:
-        full, none = evaluation.aucs("IHA"), evaluation.aucs("IHA, everyone")
-        for fraction in FRACTIONS:
-            key = {"dataset": evaluation.label, "fraction": fraction}
-            for attack, name in KNOWN.items():
-                scores = evaluation.scores(f"{name} {fraction:g}")
-                named = {**key, "attack": attack}
-                rows += measured(named, scores, evaluation.member, units=evaluation.units)
-            mixed = fraction * full + (1 - fraction) * none
-            coin = over_models(mixed, 1.0, units=evaluation.units)
-            rows.append({**key, "attack": "coin", "metric": "AUC", **coin})
-    return table_of(rows, evaluations)
-
-
-def table_9_judged(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 9 beside the published one, which the released code made."""
-    reference = published.reference("iha_table9").rename(columns={"row": "fraction"})
-    reference = reference.assign(attack="as released", fraction=reference["fraction"].astype(float))
-    return judged(table, reference, [*KEYS, "fraction"])
-
-
 def _above(key: dict[str, str], values: Sequence[np.ndarray], damping: float) -> list[dict]:
     """How many eigenvalues of the targets' Hessians are above the damping."""
     above = [float((eigenvalues > damping).sum()) for eigenvalues in values]
@@ -160,6 +149,25 @@ def control_4(evaluations: Sequence[Evaluation], settings: Settings) -> pd.DataF
         if evaluation.has("eigenvalues"):
             rows += _above(key, evaluation.scores("eigenvalues"), settings.damping)
     return table_of(rows, evaluations)
+
+
+def control_4_said(table: pd.DataFrame) -> str:
+    """What the weight decay adds to IHA, paired by target."""
+    gains = table[table["quantity"] == "AUC, IHA* less IHA"]
+    return f"AUC of IHA* less IHA, paired by target: {signs(gains)}."
+
+
+def control_4_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 4: the published score beside the one with the weight decay."""
+    scores = {f"AUC of {score}": score for score in ("IHA", "IHA*")}
+    shown = table[table["quantity"].isin(scores)]
+    return plots.dots_by_row(
+        shown.assign(score=shown["quantity"].map(scores)),
+        "dataset",
+        by="score",
+        label="AUC",
+        **BESIDE_A_COIN,
+    )
 
 
 # A version has these or not. What stands in for each: the identity, the gradient of the loss
@@ -232,6 +240,15 @@ def control_11(evaluations: Sequence[Evaluation], evidence: Sequence[xr.Dataset]
     return tidy(rows, _about(evaluations))
 
 
+def control_11_said(table: pd.DataFrame) -> str:
+    """What curvature is worth to those who know the others, with and without the weight decay."""
+    return " ".join(
+        f"What curvature adds {decay} weight decay, loss left out: "
+        f"{signs(table[table['contrast'] == f'curvature: {decay} decay, without the loss'])}."
+        for decay in ("with", "without")
+    )
+
+
 def control_12(
     evaluations: Sequence[Evaluation], evidence: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]
 ) -> pd.DataFrame:
@@ -266,6 +283,13 @@ def control_12(
     return tidy(rows, _about(evaluations))
 
 
+def control_12_said(table: pd.DataFrame) -> str:
+    """At how many dampings each contrast is above 0."""
+    intervals = table.groupby("series", sort=False)["low"]
+    parts = [f"{name.replace(':', '')} {int((low > 0).sum())}" for name, low in intervals]
+    return f"Intervals above 0, of {intervals.size().max()} each: {', '.join(parts)}."
+
+
 def control_13(
     evaluations: Sequence[Evaluation], evidence: Sequence[xr.Dataset], whole: Sequence[Evaluation]
 ) -> pd.DataFrame:
@@ -291,6 +315,18 @@ def control_13(
         for evaluation in whole
     ]
     return tidy(rows, _about(evaluations, *notes))
+
+
+def control_13_said(table: pd.DataFrame) -> str:
+    """How often attacks on parameters alone are ahead of the loss, and the largest lead."""
+    ahead = table[table["low"] > 0]
+    if ahead.empty:
+        return "None is ahead of LOSS."
+    most = ahead.loc[ahead["value"].idxmax()]
+    return (
+        f"{len(ahead)} of {len(table)} differences to LOSS are above 0, the largest in AUC "
+        f"{most['value']:+.4f} ({most['attack']} on {most['dataset']})."
+    )
 
 
 def _elsewhere(evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from membership.attacks.forms import sif_from_forms
 from membership.attacks.iha import iha_from_forms
 from membership.attacks.lira import Choice, lira_variants
 from membership.attacks.residual import residual_from_forms
+from membership.exhibits.sentences import joined
 from membership.metrics.rate_names import tpr_column
 
 KNOWLEDGE = {
@@ -156,6 +157,13 @@ RATES = {tpr_column(fpr, " (%)"): fpr for fpr in (0.01, 0.001)}
 METRICS = ("AUC", *RATES)
 KEYS = ("dataset", "attack", "metric")
 PAIRED = "AUC, paired difference"
+BESIDE_A_COIN: dict[str, Any] = {
+    "baseline": 0.5,
+    "baseline_label": "a coin",
+    "stems": True,
+    "told": ".3f",
+}
+"""How an AUC is drawn: as a bar that begins at a coin's."""
 
 
 def measured(
@@ -243,6 +251,19 @@ def called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
     return score > non_members[allowed]
 
 
+def signs(table: pd.DataFrame) -> str:
+    """Where differences are above 0, below it, and neither."""
+    names = table["dataset"]
+    sides = {
+        "above 0 on": table["low"] > 0,
+        "below 0 on": table["high"] < 0,
+        "undecided on": (table["low"] <= 0) & (table["high"] >= 0),
+    }
+    return ", ".join(
+        f"{side} {joined(names[at].tolist())}" for side, at in sides.items() if at.any()
+    )
+
+
 def columns(interval: metrics.PairedInterval) -> dict[str, float]:
     """A paired difference as the columns of a row."""
     return {
@@ -260,3 +281,60 @@ def number(name: str, score: FloatArray, member: BoolArray) -> float:
     if name == "AUC":
         return metrics.auc(score, member)
     return 100.0 * metrics.tpr_at_fpr(score, member, RATES[name])
+
+
+class Compared:
+    """AUC of one attack when records and models count with weights, as in a bootstrap.
+
+    Two records drawn from a bootstrap sample can be one and the same, which compares models on
+    one record more often than the game does. Pairs of the same record and pairs of different
+    records are therefore kept apart, and each keeps the share that it has among all records.
+
+    Parameters
+    ----------
+    out, ins : ndarray of shape (R, K)
+        Scores of the models trained on D', which all records share, and on D' + z.
+
+    Notes
+    -----
+    The weights of the models on D' are one a model, or (R, K) where records have different D'.
+    """
+
+    def __init__(self, out: FloatArray, ins: FloatArray) -> None:
+        self.out, self.ins = out, ins
+        lower, equal = ins[:, :, None] > out[:, None], ins[:, :, None] == out[:, None]
+        self.same = lower + 0.5 * equal
+        self.order = np.argsort(out, axis=None)
+        ranked = out.ravel()[self.order]
+        self.below = [np.searchsorted(ranked, ins, side) for side in ("left", "right")]
+
+    @property
+    def ones(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The weights of everything as it is."""
+        count, n_out = self.out.shape
+        return np.ones(count), np.ones((count, self.ins.shape[1])), np.ones(n_out)
+
+    def numbers(self, w: np.ndarray, v: np.ndarray, u: np.ndarray) -> FloatArray:
+        """AUC of all records pooled, and the mean over records, by weights or stacks of them.
+
+        Of shapes (..., R), (..., R, K) and (..., K), or (..., R, K) where records have different
+        D'; returns (..., 2).
+        """
+        u = u[..., None, :] if u.ndim == w.ndim else u
+        v, u = v / v.sum(-1, keepdims=True), u / u.sum(-1, keepdims=True)
+        u = np.broadcast_to(u, (*w.shape, self.out.shape[1]))
+        own = np.einsum("rij,...ri->...rj", self.same, v)
+        own = (own * u).sum(-1)
+        total = w.sum(-1)
+        per_record = (w * own).sum(-1) / total
+        ranked = (w[..., None] * u).reshape(*w.shape[:-1], -1)[..., self.order].cumsum(-1)
+        below = np.concatenate([np.zeros_like(ranked[..., :1]), ranked], axis=-1)
+        won = 0.5 * sum(below[..., index] for index in self.below)
+        pairs = total**2 - (w**2).sum(-1)
+        different = (w[..., None] * v * won).sum((-1, -2)) - (w**2 * own).sum(-1)
+        # Of one record alone, drawn again and again, there are no pairs of different ones.
+        several = pairs > 0
+        different = different / np.where(several, pairs, 1)
+        share = np.where(several, 1 / w.shape[-1], 1)
+        pooled = share * per_record + (1 - share) * different
+        return np.stack([pooled, per_record], axis=-1)

@@ -5,11 +5,13 @@ all, again and again, by SGD at a constant rate until it is stationary. Batches 
 records, so that every assumption on their noise holds as nearly as it does in practice.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
 from scipy.stats import multivariate_normal, norm
 
-from membership import metrics
+from membership import metrics, plots
 from membership.arrays import FloatArray
 from membership.attacks.iha import iha_at
 from membership.curvature.noise import (
@@ -20,6 +22,9 @@ from membership.curvature.noise import (
 )
 from membership.exhibits.tidy import tidy
 from membership.studies.iha.settings import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SIZE, BATCH, N_TRAIN, MINIMUM = 6, 16, 50, 0.5
 RATE, MOMENTUM = 0.1, 0.9
@@ -229,6 +234,39 @@ def control_9(settings: Settings) -> pd.DataFrame:
         "minimum."
     )
     return tidy(rows, {"note": note})
+
+
+def control_9_said(table: pd.DataFrame) -> str:
+    """In how many settings each contrast is clear."""
+    rows = table[table["metric"].str.contains(" less ")]
+    ahead = (rows["low"] > 0).groupby(rows["metric"], sort=False).sum()
+    score, law = ahead
+    return (
+        f"With {score} of {table['case'].nunique()} recipes the score on parameters is clearly "
+        f"ahead of the loss. With {law} the paper's law is clearly ahead of Boltzmann's."
+    )
+
+
+# Each paired difference in words: what stands in front, and what is taken away.
+LEADS = {
+    LEAD: "AUC: IHA minus the best use of the loss",
+    GAIN: "log-density: Theorem 3.1 minus Boltzmann's law",
+}
+
+
+def control_9_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 9: how far parameters are ahead of the loss where SGD ran, and the paper's law."""
+    shown = table[table["metric"].isin(LEADS)]
+    return plots.dots_by_row(
+        shown.assign(metric=shown["metric"].map(LEADS), series="ahead by"),
+        "case",
+        by="series",
+        panel="metric",
+        baseline=0.0,
+        label="paired difference",
+        stems=True,
+        told="+.2f",
+    )
 
 
 def problem(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ to zero along a cosine.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -21,9 +22,12 @@ from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.published import Contrast
 from membership.studies.iha import clean_game, subjects
-from membership.studies.iha.clean_game import DIFFERENCES, METRICS, RESAMPLES, Compared, Scores
+from membership.studies.iha.clean_game import DIFFERENCES, METRICS, RESAMPLES
 from membership.studies.iha.forms import KEPT
-from membership.studies.iha.scores import iha
+from membership.studies.iha.scores import Compared, Scores, iha
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RATES = dict(zip(subjects.SCHEDULES, ("falling rate (the paper's)", "constant rate"), strict=True))
 FALLING, CONSTANT = RATES.values()
@@ -81,6 +85,11 @@ def control_20(games: Sequence[xr.Dataset]) -> pd.DataFrame:
     values = _combined(_measured(halved, drawn(halved)), CONTRASTS[PARAMETERS_LED])
     rows += _rows(key | {"schedule": FALLING, "attack": HALVED}, DIFFERENCES, values, halved)
     return tidy(rows, clean_game.about(games[:1]))
+
+
+def control_20_drawn(table: pd.DataFrame) -> "Figure":
+    """Control 20: the same at the paper's size, a row of squares a schedule."""
+    return clean_game.squares(table.assign(panel=table["schedule"].str.partition(" (")[0]), NAMES)
 
 
 def scored(game: xr.Dataset) -> Scores:
