@@ -9,13 +9,11 @@ from scipy.special import expit
 
 from membership import data
 from membership.studies.bayes_optimal import (
-    drawings,
     ladder,
     ladder_tables,
-    logistic,
     names,
     regressions,
-    sentences,
+    splits,
 )
 from membership.studies.bayes_optimal.names import ACCURACY, AUC, LIKE_PRINT, TRAIN, VALIDATION
 from membership.studies.bayes_optimal.regressions import (
@@ -34,6 +32,10 @@ def rung(n=260, d=5, seed=0):
     x = rng.normal(size=(n, d))
     y = (rng.random(n) < expit(x @ rng.normal(size=d))).astype(int)
     return Records(x, y)
+
+
+def legend(figure):
+    return {text.get_text() for text in figure.legends[0].get_texts()}
 
 
 def test_an_edge_has_one_orientation():
@@ -72,7 +74,7 @@ def test_a_split_has_the_numbers_of_table_1():
     found = ladder._at_features(rung(), 100, 3, 0.5, 0.5, seed=7)
     split = regressions._one_split(rung(), 100, 3, 0.5, 7)
     observed = (split[name] for name in ("log_odds", "reference_log_odds", "leverage"))
-    scores, ratio = logistic.attack_scores(*observed)
+    scores, ratio = splits.attack_scores(*observed)
     member, correct = split["member"], split["log_odds"] > 0
     assert found["train"] == pytest.approx(100 * correct[member].mean())
     assert found["validation"] == pytest.approx(100 * correct[~member].mean())
@@ -82,7 +84,7 @@ def test_a_split_has_the_numbers_of_table_1():
     half = np.zeros(len(member), dtype=bool)
     for attack in ("MALT", "MATT"):
         for metric, end in ((ACCURACY, ""), (AUC, "_auc")):
-            expected = logistic.MEASURES[metric](scores[attack], member, half)
+            expected = splits.MEASURES[metric](scores[attack], member, half)
             assert found[attack.lower() + end] == pytest.approx(expected)
     assert found["malt_reference"] <= found["malt"] + 1e-9
     # The one penalty is this size's own here.
@@ -152,16 +154,16 @@ def test_slopes_are_drawn_and_told_and_one_size_alone_has_none():
     made = measured()
     made.attrs["set"] = "CIFAR-10 trucks and ships"
     table = ladder_tables.powers(made, trials())
-    (axis,) = drawings.powers_of_n(table).axes
+    (axis,) = ladder_tables.draw_powers(table).axes
     labels = [text.get_text().replace("\n", " ") for text in axis.get_yticklabels()]
     assert labels[0] == names.RATIO
     assert not any(names.SLOPE in label for label in labels)
-    said = sentences.of_powers(table)
+    said = ladder_tables.say_powers(table)
     assert "-0.50 printed in Table 1" in said
     alone = ladder_tables.powers(made.sel(size=[400]), trials().query("n == 400"))
     alone = alone[alone["features"] != ladder_tables.PRINTED]
-    assert sentences.of_powers(alone) == ""
-    assert drawings.powers_of_n(alone).axes[0].get_xlabel() == "n"
+    assert ladder_tables.say_powers(alone) == ""
+    assert ladder_tables.draw_powers(alone).axes[0].get_xlabel() == "n"
 
 
 def test_slopes_at_one_penalty_are_those_of_the_models_that_have_it():
@@ -227,11 +229,14 @@ def test_gaps_stand_beside_what_attacks_reach():
     assert own["gap"].to_numpy() == pytest.approx(4, abs=0.1)
     lead = own[(own["attack"] == "MATT less MALT") & (own["metric"] == "auc(%)")]
     assert lead["value"].to_numpy() == pytest.approx(40 / np.sqrt(SIZES), abs=0.02)
-    assert ladder_tables.PRINTED not in set(ladder_tables.drawn(table)["features"])
+    assert ladder_tables.PRINTED not in legend(ladder_tables.draw_gaps(table))
     table.attrs["is_the_papers"] = True
-    printed = ladder_tables.drawn(table).query("features == @ladder_tables.PRINTED")
+    assert ladder_tables.PRINTED in legend(ladder_tables.draw_gaps(table))
+    printed = ladder_tables._printed_points()
     assert len(printed) == 10
     assert printed["gap"].max() == pytest.approx(4.1)
+    one = printed[(printed["n"] == 6000) & (printed["attack"] == "MATT")].iloc[0]
+    assert (one["gap"], one["value"]) == (1.5, 51.8)
 
 
 PENALTY_SIZES, SPLITS = (400, 1000), 6
@@ -277,7 +282,7 @@ def test_at_the_printed_gap_numbers_are_interpolated():
     assert value["MATT less MALT", AUC] == pytest.approx(6)
     assert value["MATT less MALT", ACCURACY] == pytest.approx(5 - 2 * PRINTED_GAP)
     assert set(there["n_repeats"]) == {SPLITS}
-    said = sentences.of_penalties(table)
+    said = ladder_tables.say_penalties(table)
     assert "At n = 400 and the printed gap MALT has 58.2%, +3.8 points from the print" in said
     assert "From C = 0.01 to C = 1 MALT goes from 52.0% to 60.0%" in said
 
@@ -291,13 +296,10 @@ def test_the_nearest_two_penalties_have_the_weight(asked, weights):
 def test_print_stands_beside_the_papers_data_alone():
     table = ladder_tables.by_penalty(at_penalties("digits"))
     assert LIKE_PRINT not in set(table["C"])
-    shown, printed = ladder_tables.penalties_drawn(table)
-    assert printed is None
-    assert set(shown["size"]) == {"n = 400", "n = 1000"}
-    assert "printed" not in sentences.of_penalties(table)
-    _, printed = ladder_tables.penalties_drawn(ladder_tables.by_penalty(at_penalties()))
-    one = printed[(printed["n"] == 6000) & (printed["attack"] == "MATT")].iloc[0]
-    assert (one["gap"], one["value"]) == (1.5, 51.8)
+    assert legend(ladder_tables.draw_penalties(table)) == {"n = 400", "n = 1000"}
+    assert "printed" not in ladder_tables.say_penalties(table)
+    both = legend(ladder_tables.draw_penalties(ladder_tables.by_penalty(at_penalties())))
+    assert both == {"n = 400", "n = 1000", "published (open)"}
 
 
 def test_every_size_penalty_and_split_is_measured():

@@ -10,18 +10,18 @@ from scipy.special import expit
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
 from membership.studies.bayes_optimal import (
-    drawings,
     exhibits,
     gather,
     logistic,
     names,
     regressions,
-    sentences,
-    thresholds,
+    splits,
 )
+from membership.studies.bayes_optimal.names import ACCURACY, AUC
 from membership.studies.bayes_optimal.regressions import Features, fit, with_one
 from membership.studies.bayes_optimal.settings import Settings, require_both
 
+CUTS = (ACCURACY, names.OTHER, names.MODELS)
 SAYS = {one.id.removeprefix("bayes-optimal-"): one.says for one in exhibits.EXHIBITS}
 
 
@@ -87,26 +87,26 @@ def test_the_scores_are_those_of_parameters_gradients_and_hessians(model, tensor
     _, x, y = tensors
     x, y = x.numpy(), y.numpy()
     target = fit(x[:200], y[:200], 0.5)
-    scores, ratio = logistic.attack_scores(*seen(target, model, x[:5], y[:5], x[200:]))
+    scores, ratio = splits.attack_scores(*seen(target, model, x[:5], y[:5], x[200:]))
     gradient, hessian = slow_gradient(model, x[:5], y[:5]), model.hessian(x[200:])
     first = attacks.matt(target.theta, model.theta, gradient)
     printed = attacks.matt(target.theta, model.theta, gradient, hessian=hessian)
-    np.testing.assert_allclose(scores[logistic.MATT], first, rtol=1e-9)
-    np.testing.assert_allclose(scores[logistic.SECOND_ORDER], printed, rtol=1e-9)
+    np.testing.assert_allclose(scores[splits.MATT], first, rtol=1e-9)
+    np.testing.assert_allclose(scores[splits.SECOND_ORDER], printed, rtol=1e-9)
     assert ratio == pytest.approx(np.std(printed - first) / np.std(first))
     for record in range(5):
         with_record = np.concatenate([x[200:], x[record : record + 1]])
         one = gradient[record]
         second = one @ np.linalg.solve(model.hessian(with_record), one) / 2
-        assert scores[logistic.CORRECTED][record] == pytest.approx(first[record] - second, rel=1e-8)
+        assert scores[splits.CORRECTED][record] == pytest.approx(first[record] - second, rel=1e-8)
 
 
 def test_matt_is_never_below_the_loss_difference(model, tensors):
     _, x, y = tensors
     x, y = x.numpy(), y.numpy()
     target = fit(x[:200], y[:200], 0.5)
-    scores, _ = logistic.attack_scores(*seen(target, model, x, y, x[200:]))
-    assert (scores[logistic.MATT] >= scores[logistic.TWIN] - 1e-12).all()
+    scores, _ = splits.attack_scores(*seen(target, model, x, y, x[200:]))
+    assert (scores[splits.MATT] >= scores[splits.TWIN] - 1e-12).all()
 
 
 VALUES = {"profile": "tiny", "n_records": "[40, 80]", "n_repeats": "3"}
@@ -126,7 +126,7 @@ def table(tmp_path_factory):
     names = [folder / "a.evidence", folder / "b.evidence"]
     found = zip(names, observed(), strict=True)
     loaded = [evidence.load(evidence.save(name, one)) for name, one in found]
-    return logistic.trials([logistic.Size(one) for one in loaded])
+    return splits.trials([splits.Size(one) for one in loaded])
 
 
 def test_the_parts_of_a_split_share_no_record():
@@ -146,8 +146,8 @@ def test_records_are_in_the_order_of_their_log_odds_to_twelve_bits():
 
 def test_splits_without_leverages_have_no_second_order_term(monkeypatch, table):
     monkeypatch.setattr(regressions, "SPLITS_WITH_LEVERAGE", 2)
-    some = logistic.trials([logistic.Size(one) for one in observed()])
-    terms = (logistic.SECOND_ORDER, logistic.CORRECTED, logistic.TERMS)
+    some = splits.trials([splits.Size(one) for one in observed()])
+    terms = (splits.SECOND_ORDER, splits.CORRECTED, splits.TERMS)
     counts = some.groupby("attack")["repeat"].nunique()
     assert set(counts[list(terms)]) == {2}
     assert set(counts.drop(list(terms))) == {3}
@@ -164,7 +164,7 @@ def test_the_0_1_attack_follows_from_the_models_accuracies(table):
     wide = table.pivot_table(index=["n", "repeat"], columns=["attack", "metric"], values="value")
     train = wide["(model)", "train_accuracy(%)"]
     test = wide["(model)", "validation_accuracy(%)"]
-    attack = wide["0-1", "attack_accuracy(%)"]
+    attack = wide["0-1", ACCURACY]
     np.testing.assert_allclose(attack, 50 + (train - test) / 2, atol=1e-9)
 
 
@@ -194,41 +194,46 @@ def test_other_data_are_never_called_agreement(table):
 def test_the_control_shows_peak_other_threshold_and_null(table):
     control = logistic.peak_and_crossed(table).set_index(["n", "attack", "metric"])["value"]
     for n in (40, 80):
-        null = control[n, "random score", "attack_accuracy(%)"]
+        null = control[n, "random score", ACCURACY]
         assert null == pytest.approx(100 * metrics.peak_accuracy_null(n // 2, n // 2))
         for attack in ("MALT", "MATT"):
-            peak = control[n, attack, "attack_accuracy(%)"]
+            peak = control[n, attack, ACCURACY]
             assert peak >= control[n, attack, "attack_accuracy_other_threshold(%)"]
 
 
-def test_the_control_compares_attacks_and_thresholds_split_by_split(table):
-    control = logistic.peak_and_crossed(table).set_index(["n", "attack", "metric"])
+def test_differences_are_paired_split_by_split(table):
     wide = table[table["n"] == 80].pivot_table(
         index="repeat", columns=["attack", "metric"], values="value"
     )
-    own, other = "attack_accuracy(%)", "attack_accuracy_other_threshold(%)"
-    model = names.MODELS
-    expected = {
-        ("MATT less MALT", model): wide["MATT", model] - wide["MALT", model],
-        ("MALT less 0-1", model): wide["MALT", model] - wide["0-1", own],
-        ("MATT less MALT", own): wide["MATT", own] - wide["MALT", own],
-        ("MATT less MALT", other): wide["MATT", other] - wide["MALT", other],
-        ("MALT less 0-1", other): wide["MALT", other] - wide["0-1", own],
-        (f"MALT, {thresholds.GAIN} others", own): wide["MALT", own] - wide["MALT", other],
-        (f"MATT, {thresholds.GAIN} others", own): wide["MATT", own] - wide["MATT", other],
-        (f"MALT, {thresholds.GAIN} other models", own): wide["MALT", own] - wide["MALT", model],
+    test, train = splits.MAP_TEST, splits.MAP_TRAIN
+    gain = {m: wide["MATT", m] - wide["MALT", m] for m in (AUC, test, train, *CUTS)}
+    lead = {m: wide["MALT", m] - wide["0-1", ACCURACY] for m in CUTS[1:]}
+    other = {
+        (f"{a}, {splits.GAIN} {whose}", ACCURACY): wide[a, ACCURACY] - wide[a, m]
+        for a in ("MALT", "MATT")
+        for whose, m in zip(("others", "other models"), CUTS[1:], strict=True)
     }
-    for (attack, metric), each in expected.items():
-        row = control.loc[(80, attack, metric)]
-        assert row["value"] == pytest.approx(each.mean())
-        interval = stats.t.interval(0.95, len(each) - 1, each.mean(), stats.sem(each))
-        assert (row["low"], row["high"]) == pytest.approx(interval)
-    assert control.loc[(80, "0-1", own), "value"] == pytest.approx(wide["0-1", own].mean())
+    own = {("MATT less MALT", m): gain[m] for m in (AUC, test, train)}
+    own["MATT less MALT", logistic.GAINS] = gain[train] - gain[test]
+    own["MALT", logistic.SIDES] = wide["MALT", test] - wide["MALT", train]
+    cuts = {("MATT less MALT", m): gain[m] for m in CUTS}
+    cuts |= {("MALT less 0-1", m): each for m, each in lead.items()}
+    cuts["0-1", ACCURACY] = wide["0-1", ACCURACY]
+    twin = {("MATT less loss difference", AUC): wide["MATT", AUC] - wide[splits.TWIN, AUC]}
+    for make, expected in (
+        (logistic.table_1, own),
+        (logistic.peak_and_crossed, cuts | other),
+        (logistic.twin, twin),
+    ):
+        rows = make(table).query("n == 80").set_index(["attack", "metric"])
+        for name, each in expected.items():
+            stated = metrics.summary(each.to_numpy())
+            assert rows.loc[name, list(stated)].to_dict() == pytest.approx(stated)
 
 
 def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table):
     control = logistic.peak_and_crossed(table)
-    figure = drawings.by_threshold(control)
+    figure = logistic.draw_thresholds(control)
     assert [axis.get_ylabel() for axis in figure.axes] == ["MALT accuracy (%)", "MATT accuracy (%)"]
     assert len({axis.get_ylim() for axis in figure.axes}) == 1
     labels = {text.get_text() for text in figure.legends[0].get_texts()}
@@ -240,38 +245,37 @@ def test_the_control_s_picture_and_words_are_of_both_attacks_on_one_scale(table)
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_the_threshold_of_other_models_is_that_of_the_next_splits_pooled(count):
-    one = logistic.Size(observed()[1])
-    splits = one.splits
+    one = splits.Size(observed()[1])
     numbers = pd.DataFrame([numbers for _, numbers in one.numbers()])
     for attack in ("MALT", "MATT"):
         found = one.at_others(attack, count)
-        for place, split in enumerate(splits):
-            after = [splits[(place + 1 + more) % len(splits)] for more in range(count)]
+        for place, split in enumerate(one.splits):
+            after = [one.splits[(place + 1 + more) % 3] for more in range(count)]
             score = np.concatenate([each.scores[attack] for each in after])
             cut = metrics.best_threshold(score, np.concatenate([each.member for each in after]))
             said = split.scores[attack] >= cut
             right = (said[split.member].mean() + (~said)[~split.member].mean()) / 2
             assert found[place] == pytest.approx(100 * right)
-        peak = numbers[attack, "attack_accuracy(%)"]
+        peak = numbers[attack, ACCURACY]
         assert (found <= peak + 1e-9).all()
     # Table 1's control takes all there are.
     np.testing.assert_array_equal(numbers["MALT", names.MODELS], one.at_others("MALT", 2))
 
 
 def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
-    both = [logistic.Size(one) for one in observed()]
+    both = [splits.Size(one) for one in observed()]
     found = logistic.by_models(both, table)
     assert (found.query("attack == 'MALT at log 2 less 0-1'")["value"] == 0).all()
     leads = found.query("models == 2 and attack == 'MALT less 0-1'").set_index("n")["value"]
     numbers = pd.DataFrame([numbers for _, numbers in both[1].numbers()])
-    each = both[1].at_others("MALT", 2) - numbers["0-1", names.ACCURACY]
+    each = both[1].at_others("MALT", 2) - numbers["0-1", ACCURACY]
     assert leads[80] == pytest.approx(each.mean())
     auc = found.query("n == 80 and models == 0 and metric == 'auc(%)'").iloc[0]
-    area, right = (numbers[a, names.AUC] for a in ("MALT", "0-1"))
-    np.testing.assert_allclose(right, numbers["0-1", names.ACCURACY])
+    area, right = (numbers[a, AUC] for a in ("MALT", "0-1"))
+    np.testing.assert_allclose(right, numbers["0-1", ACCURACY])
     assert auc["value"] == pytest.approx((area - right).mean())
-    assert len(drawings.by_models(found).axes) == 2
-    assert f"{leads[40]:+.2f} with a threshold from 2." in sentences.of_models(found)
+    assert len(logistic.draw_models(found).axes) == 2
+    assert f"{leads[40]:+.2f} with a threshold from 2." in logistic.say_models(found)
 
 
 @pytest.mark.slow
@@ -279,12 +283,12 @@ def test_scores_without_information_measure_the_null_and_a_coin():
     """Random scores: the peak is the null, and the threshold of another half gives 50%."""
     rng = np.random.default_rng(0)
     member = np.arange(200) < 100
-    names = ("attack_accuracy(%)", "attack_accuracy_other_threshold(%)")
+    names = (ACCURACY, "attack_accuracy_other_threshold(%)")
     drawn = [(rng.normal(size=200), member, rng.permutation(200) % 2 == 0) for _ in range(300)]
-    measured = pd.DataFrame([{n: logistic.MEASURES[n](*one) for n in names} for one in drawn])
+    measured = pd.DataFrame([{n: splits.MEASURES[n](*one) for n in names} for one in drawn])
     error = measured.std() / np.sqrt(300)
     peak = 100 * metrics.peak_accuracy_null(100, 100)
-    assert abs(measured["attack_accuracy(%)"].mean() - peak) < 4 * error["attack_accuracy(%)"]
+    assert abs(measured[ACCURACY].mean() - peak) < 4 * error[ACCURACY]
     other = "attack_accuracy_other_threshold(%)"
     assert abs(measured[other].mean() - 50) < 4 * error[other]
 
@@ -294,30 +298,6 @@ def test_twin_and_second_order_have_their_rows(table):
     assert set(twins["metric"]) == {"auc(%)", "rank_correlation"}
     assert twins.query("metric == 'rank_correlation'")["value"].between(0.9, 1).all()
     assert len(logistic.second_order(table)) == 2 * (4 + 2)
-
-
-def test_table_1_has_the_attacks_and_the_precisions_less_each_other_split_by_split(table):
-    wide = table[table["n"] == 80].pivot_table(
-        index="repeat", columns=["attack", "metric"], values="value"
-    )
-    auc, test, train = names.AUC, logistic.MAP_TEST, logistic.MAP_TRAIN
-    gain = {m: wide["MATT", m] - wide["MALT", m] for m in (auc, test, train)}
-    expected = {("MATT less MALT", m): each for m, each in gain.items()}
-    expected["MATT less MALT", logistic.GAINS] = gain[train] - gain[test]
-    expected["MALT", logistic.SIDES] = wide["MALT", test] - wide["MALT", train]
-    rows = logistic.table_1(table).query("n == 80").set_index(["attack", "metric"])
-    for name, each in expected.items():
-        stated = metrics.summary(each.to_numpy())
-        assert rows.loc[name, list(stated)].to_dict() == pytest.approx(stated)
-
-
-def test_a_difference_is_paired_by_split(table):
-    found = logistic.twin(table).query("n == 80 and attack == 'MATT less loss difference'").iloc[0]
-    auc = table.query("n == 80 and metric == 'auc(%)'")
-    each = auc.pivot_table(index="repeat", columns="attack", values="value")
-    gain = each["MATT"] - each["loss difference"]
-    interval = stats.t.interval(0.95, len(gain) - 1, gain.mean(), stats.sem(gain))
-    assert (found["low"], found["high"]) == pytest.approx(interval)
 
 
 def test_too_few_records_are_refused_with_the_largest_size(monkeypatch):

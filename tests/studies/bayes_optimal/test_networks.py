@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
+from membership.exhibits import files
 from membership.studies.bayes_optimal import (
     exhibits,
     gather,
@@ -16,8 +17,8 @@ from membership.studies.bayes_optimal import (
     network_tables,
     networks,
     posterior,
-    sentences,
 )
+from membership.studies.bayes_optimal.names import ACCURACY, AUC
 from membership.studies.bayes_optimal.settings import Settings
 from tests.studies.altered import committed_run
 
@@ -65,7 +66,13 @@ def test_which_records_are_queried_says_nothing_about_the_target():
 
 def test_table_2_agrees_with_a_loop_over_targets():
     game = simulated()
-    table = network_tables.table_2(game).set_index(["attack", "metric"])["value"]
+    rows = network_tables.table_2(game).set_index(["attack", "metric"])
+    # Records differ in difficulty, so that thresholds of their own help.
+    assert rows.loc[("MAST", AUC), "low"] > rows.loc[("MALT", AUC), "high"]
+    table = rows["value"]
+    # Equation 41 with a balanced prior.
+    gap = table["(model)", names.TRAIN] - table["(model)", names.TEST]
+    assert table["0-1", ACCURACY] == pytest.approx(50 + gap / 2)
     malt, mast = [], []
     for row in range(len(game.loss)):
         others = [m for m in range(len(game.loss)) if m != row]
@@ -82,8 +89,8 @@ def test_table_2_agrees_with_a_loop_over_targets():
             reference_member=game.member[np.ix_(others, kept)],
         )
         mast.append(metrics.balanced_accuracy(score, truth, threshold=0.0))
-    assert table["MALT", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(malt))
-    assert table["MAST", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(mast))
+    assert table["MALT", ACCURACY] == pytest.approx(100 * np.mean(malt))
+    assert table["MAST", ACCURACY] == pytest.approx(100 * np.mean(mast))
 
 
 def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
@@ -100,7 +107,7 @@ def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
         for one in game.targets()
         for side in (False, True)
     ]
-    assert value["shadow attack", "attack_accuracy(%)"] == pytest.approx(100 * np.mean(right))
+    assert value["shadow attack", ACCURACY] == pytest.approx(100 * np.mean(right))
     for metric in (names.ACCURACY, names.PEAK, names.OTHER, names.AUC, RATE):
         for first, second in (("MALT", "shadow attack"), ("MALT", "0-1"), ("MAST", "MALT")):
             lead = value[first, metric] - value[second, metric]
@@ -115,16 +122,13 @@ def test_the_committed_scores_are_probabilities_of_the_targets_records():
     assert np.isnan(np.delete(score, targets, axis=0)).all()
 
 
-def test_per_record_thresholds_help_where_records_differ_in_difficulty():
-    table = network_tables.table_2(simulated()).set_index(["attack", "metric"])
-    assert table.loc[("MAST", "auc(%)"), "low"] > table.loc[("MALT", "auc(%)"), "high"]
-
-
-def test_the_0_1_attack_follows_from_the_accuracies():
-    """Equation 41 with a balanced prior."""
-    value = network_tables.table_2(simulated()).set_index(["attack", "metric"])["value"]
-    gap = value["(model)", "train_accuracy(%)"] - value["(model)", "test_accuracy(%)"]
-    assert value["0-1", "attack_accuracy(%)"] == pytest.approx(50 + gap / 2)
+def test_accuracy_stands_beside_members_found():
+    table, _ = files.load("bayes-optimal-tab-2", "paper")
+    first, second = network_tables.draw_table_2(table).axes
+    rate = table[table["metric"] == RATE].set_index("attack")["value"]
+    texts = {text.get_text() for text in second.texts}
+    assert {f"{rate[name]:.1f}" for name in ("MALT", "MAST")} <= texts
+    assert len(first.texts) == len(second.texts) == len(network_tables.COMPARED)
 
 
 def test_temperature_moves_mast_from_the_least_loss_to_the_mean():
@@ -133,7 +137,7 @@ def test_temperature_moves_mast_from_the_least_loss_to_the_mean():
     cold, hot = target.mast("log-mean-exp", 1e-4), target.mast("log-mean-exp", 1e6)
     np.testing.assert_allclose(cold, np.nanmin(outside, 0) - target.loss, atol=1e-3)
     np.testing.assert_allclose(hot, np.nanmean(outside, 0) - target.loss, atol=1e-5)
-    table = network_tables.temperatures(simulated(), posterior.temperature())
+    table = posterior.temperatures(simulated())
     sweep = table[table["series"] == "MAST on the networks"]
     assert sweep["temperature"].min() == pytest.approx(0.01)
     assert sweep["value"].between(50, 100).all()
@@ -141,7 +145,7 @@ def test_temperature_moves_mast_from_the_least_loss_to_the_mean():
 
 def test_the_averages_keep_networks_and_gaussian_game_apart():
     gaussian = pd.DataFrame(
-        {"tau": ["mean"], "metric": ["auc(%)"], "value": [1.0], "low": [0.0], "high": [2.0]}
+        {"tau": ["mean"], "metric": [AUC], "value": [1.0], "low": [0.0], "high": [2.0]}
     ).assign(n_repeats=3, n_reference=20, standard_error=0.5, degrees_of_freedom=2)
     game = simulated()
     table = network_tables.averages(game, {"Gaussian game": gaussian})
@@ -152,7 +156,7 @@ def test_the_averages_keep_networks_and_gaussian_game_apart():
     scores = [(t.reference_loss.mean(0) - t.loss, t.member) for t in game.targets()]
     expected = np.mean([roc_auc_score(member, score) for score, member in scores])
     found = networks.set_index(["attack", "metric"])["value"]
-    assert found["MAST, mean (IN and OUT)", "auc(%)"] == pytest.approx(100 * expected)
+    assert found["MAST, mean (IN and OUT)", AUC] == pytest.approx(100 * expected)
 
 
 @pytest.mark.parametrize(
@@ -188,6 +192,8 @@ def test_networks_are_trained_on_random_halves_and_queried_everywhere(tmp_path, 
     found = gathered(tmp_path)
     game = networks.game(found)
     assert game.loss.shape == game.member.shape == game.correct.shape == (5, 80)
+    probability = 1 / (1 + np.exp(-found["log_odds"].values.astype(float)))
+    np.testing.assert_allclose(game.loss, -np.log(probability), rtol=1e-6)
     assert (game.member.sum(1) == 40).all()
     assert game.attrs["setup"]["networks"]["members"] == 40
     assert game.attrs["sizes"]["Reference models"] == "4 (paper: 30)"
@@ -209,14 +215,6 @@ def test_the_first_networks_are_the_targets_and_all_others_their_references(tmp_
         np.testing.assert_array_equal(one.loss, same.loss)
         assert one.reference_loss.shape[0] == 4
     assert len(list(game.targets())) == 2
-
-
-def test_the_loss_of_the_evidence_is_that_of_the_networks(tmp_path, monkeypatch):
-    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
-    found = gathered(tmp_path)
-    game = networks.game(found)
-    probability = 1 / (1 + np.exp(-found["log_odds"].values.astype(float)))
-    np.testing.assert_allclose(game.loss, -np.log(probability), rtol=1e-6)
 
 
 def test_tabular_records_get_a_network_without_convolutions(tmp_path, monkeypatch):
@@ -245,19 +243,14 @@ def test_a_data_set_too_small_for_table_2_is_refused():
 )
 def test_a_best_temperature_is_one_between_the_ends(values, where):
     sweep = pd.DataFrame({"series": "MAST on the networks", "temperature": [0.01, 1, 100]})
-    said = sentences.of_temperatures(sweep.assign(value=values))
+    said = posterior.say_temperatures(sweep.assign(value=values))
     assert said.endswith(f"it is largest {where}" + ("" if where.endswith(".") else "."))
     assert f"{values[0]:.1f}% at T = 0.01 and {values[-1]:.1f}% at T = 100" in said
 
 
 @pytest.fixture(scope="module")
 def game():
-    rng = np.random.default_rng(0)
-    member = rng.random((11, 200)) < 0.5
-    loss = 3 * rng.random(200) + rng.gamma(2.0, 0.3, member.shape) + (~member)
-    return networks.ReferenceGame(
-        loss, (loss < 2.5).astype(float), member, ATTRS, tuple(range(len(loss)))
-    )
+    return simulated(n_models=11, n_records=200)
 
 
 @pytest.fixture(scope="module")
@@ -269,11 +262,11 @@ def test_with_all_references_it_is_table_2(game, table):
     most = table[table["references"] == 10].set_index(["attack", "metric"])["value"]
     expected = network_tables.table_2(game).set_index(["attack", "metric"])["value"]
     for attack in ("MALT", "MAST"):
-        for metric in ("attack_accuracy(%)", "auc(%)"):
+        for metric in (ACCURACY, AUC):
             assert most[attack, metric] == pytest.approx(expected[attack, metric])
-    lead = most["MAST", "attack_accuracy(%)"] - most["MALT", "attack_accuracy(%)"]
-    assert most["MAST less MALT", "attack_accuracy(%)"] == pytest.approx(lead)
-    assert most["MAST", "peak_accuracy(%)"] >= most["MAST", "attack_accuracy(%)"]
+    lead = most["MAST", ACCURACY] - most["MALT", ACCURACY]
+    assert most["MAST less MALT", ACCURACY] == pytest.approx(lead)
+    assert most["MAST", names.PEAK] >= most["MAST", ACCURACY]
 
 
 def test_networks_that_do_not_fit_are_left_out_as_targets_and_references(game):
@@ -292,7 +285,7 @@ def test_networks_that_do_not_fit_are_left_out_as_targets_and_references(game):
     table = network_tables.by_references(some).set_index(["references", "attack", "metric"])
     expected = network_tables.table_2(alone).set_index(["attack", "metric"])
     for attack in ("0-1", "MALT", "MAST", "MAST less MALT"):
-        own = (attack, "attack_accuracy(%)")
+        own = (attack, ACCURACY)
         found = table.loc[(8, f"{attack}, {network_tables.FITTED}", own[1])]
         assert found["value"] == pytest.approx(expected.loc[own, "value"])
         assert found["n_repeats"] == 9
@@ -300,18 +293,14 @@ def test_networks_that_do_not_fit_are_left_out_as_targets_and_references(game):
     assert (unfit["value"], unfit["n_repeats"]) == (0, 2)
 
 
-def test_where_all_networks_fit_alike_nothing_is_left_out(game, table):
-    assert not game.fits.any()
-    assert not table["attack"].str.contains(network_tables.FITTED).any()
-
-
 def test_every_network_is_a_target_where_the_evidence_has_more(game, table):
-    assert not table["attack"].str.contains(network_tables.EVERY).any()
+    assert not game.fits.any()
+    assert not table["attack"].str.contains(f"{network_tables.EVERY}|{network_tables.FITTED}").any()
     few = replace(game, attacked=(0, 1, 2), shadow=np.zeros_like(game.loss))
     found = network_tables.by_references(few).set_index(["attack", "metric"])
     expected = network_tables.table_2(game).set_index(["attack", "metric"])
-    key = f"MAST less MALT, {network_tables.EVERY}", "attack_accuracy(%)"
-    lead = expected.loc["MAST less MALT", "attack_accuracy(%)"]
+    key = f"MAST less MALT, {network_tables.EVERY}", ACCURACY
+    lead = expected.loc["MAST less MALT", ACCURACY]
     for column in ("value", "low", "high", "n_repeats"):
         assert found.loc[key, column] == pytest.approx(lead[column])
     assert not any(names.SHADOW in attack for attack, _ in found.index)
@@ -341,7 +330,7 @@ def test_the_sentence_has_the_paired_leads_at_both_ends(table):
     (exhibit,) = (one for one in exhibits.EXHIBITS if one.id == "bayes-optimal-ctl-12")
     said = exhibit.says(table)
     for count in (5, 10):
-        row = lead.loc[(count, "attack_accuracy(%)")]
+        row = lead.loc[(count, ACCURACY)]
         assert f"by {row['value']:+.1f} points with {count} references" in said
     assert "8 references" not in said
 
@@ -363,14 +352,14 @@ def test_a_histogram_counts_every_record_once(game):
 def test_the_sentence_says_whether_the_least_losses_are_members(game):
     table = network_tables.histograms(game)
     members = table[table["metric"] == names.MEMBERS].sort_values("nats")
-    said = sentences.of_histograms(table)
+    said = network_tables.say_histograms(table)
     assert members["value"].idxmax() == members.index[0]
     assert said.endswith(
         f"the least loss {members['value'].iloc[0]:.0f}% are members, the most of all."
     )
     # Where the members are elsewhere, both ends are told.
     table.loc[members.index[1], "value"] = 101.0
-    said = sentences.of_histograms(table)
+    said = network_tables.say_histograms(table)
     assert f"about {members['nats'].iloc[1]:.1g} nats 101% are members" in said
     assert said.endswith(f"the least loss {members['value'].iloc[0]:.0f}%.")
-    assert "% of their areas overlap" in sentences.histograms_picture(table)
+    assert "% of their areas overlap" in network_tables.histograms_in_words(table)

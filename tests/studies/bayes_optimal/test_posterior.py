@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from scipy.stats import binom, norm
 
-from membership.studies.bayes_optimal import posterior
+from membership.exhibits import files
+from membership.studies.bayes_optimal import exhibits, posterior
 
 
 def settings(draws=100_000, seed=0):
@@ -175,3 +176,13 @@ def test_a_colder_game_gives_more_away():
     colder = table[table["attack"] == posterior.COLDER]
     assert (colder["low"] > 1).all()
     assert set(table["n_repeats"]) == {posterior.GAMES}
+
+
+@pytest.mark.parametrize("name", ["3", "9"])
+def test_an_attack_over_another_is_a_point_a_game(name):
+    table, _ = files.load(f"bayes-optimal-ctl-{name}", "paper")
+    (exhibit,) = (one for one in exhibits.EXHIBITS if one.id == f"bayes-optimal-ctl-{name}")
+    (axis,) = exhibit.draw(table).axes
+    points = sum(len(mark[0].get_xdata()) for mark in axis.containers)
+    first = table[table["metric"] == "auc(%)"]["attack"].iloc[0]
+    assert points == ((table["attack"] == first) & (table["metric"] == "auc(%)")).sum()

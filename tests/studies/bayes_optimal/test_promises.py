@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from membership.studies.bayes_optimal import drawings, exhibits, names, networks, promises
+from membership.studies.bayes_optimal import exhibits, names, networks, promises
 from membership.studies.bayes_optimal.claims import CLAIMS
 from tests.studies.altered import Altered, committed_run
 
@@ -132,7 +132,7 @@ def test_a_group_that_a_target_lacks_is_left_out():
 
 
 def test_the_picture_has_every_group_and_the_sentence_the_rows(table):
-    (axis,) = drawings.found_and_promised(table).axes
+    (axis,) = promises.draw_promises(table).axes
     three = [promises.ONE_LAW, promises.OWN_LAW, promises.THEOREM]
     grouped = (table["metric"] == names.MEMBERS) & table["promised"].notna()
     points = sum(len(mark[0].get_xdata()) for mark in axis.containers)

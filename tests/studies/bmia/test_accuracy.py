@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership.studies.bmia import accuracy, drawings, evidence, posteriors
+from membership.studies.bmia import accuracy, evidence, posteriors
 from membership.studies.bmia.scores import rate_name
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import train
@@ -20,20 +20,14 @@ def test_every_network_of_every_set_stands_once(table, settings):
     assert set(table["dataset"]) == {"digits", "Purchase-like (simulated)"}
 
 
-def test_the_gain_is_that_of_control_1(table, source):
-    other = source.table("bmia-ctl-1").set_index(["attack", "metric"])["value"]
+def test_gain_and_mechanism_are_those_of_controls_1_and_5(table, source):
+    gain = source.table("bmia-ctl-1").set_index(["attack", "metric"])["value"]["BMIA"]
+    known = source.table("bmia-ctl-5").set_index("quantity")["value"]
     own = table[(table["dataset"] == "digits") & (table["network"] == "mlp-32")]
     found = own.set_index("metric")["value"]
-    assert found[accuracy.RATE] == pytest.approx(other["BMIA", accuracy.RATE])
-    assert found[accuracy.AUC] == pytest.approx(other["BMIA", accuracy.AUC])
-
-
-def test_the_mechanism_is_that_of_control_5(table, source):
-    other = source.table("bmia-ctl-5").set_index("quantity")["value"]
-    own = table[(table["dataset"] == "digits") & (table["network"] == "mlp-32")]
-    found = own.set_index("metric")["value"]
-    name = posteriors.SD_AND_SCORE
-    assert found[name] == pytest.approx(other[name])
+    for metric in (accuracy.RATE, accuracy.AUC):
+        assert found[metric] == pytest.approx(gain[metric])
+    assert found[posteriors.SD_AND_SCORE] == pytest.approx(known[posteriors.SD_AND_SCORE])
 
 
 def test_accuracies_are_shares(table, seen):
@@ -57,11 +51,6 @@ def test_the_note_orders_the_gains():
     assert accuracy._orders(pd.DataFrame(rows[:4])) == ""
 
 
-def test_the_picture_has_both_gains(table):
-    figure = drawings.against_accuracy(table)
-    assert len(figure.axes) == 2
-
-
 TWO = (("purchase_like:400", "mlp-8"), ("purchase_like:600", "mlp-8"))
 
 
@@ -76,17 +65,14 @@ def gathered(few, cache):
     return [accuracy.gather(*one, few) for one in TWO]
 
 
-def test_only_the_number_of_members_differs_in_one_design(gathered):
+def test_only_the_number_of_members_differs_in_one_design(gathered, few):
+    config = accuracy.swept(*TWO[0], few).config
+    assert (config.schedule, config.epochs) == ("cosine", accuracy.EPOCHS["tiny"])
+    assert config.learning_rate == accuracy.COSINE.learning_rate
     members = [one.attrs["recipe"]["members"] for one in gathered]
     assert members == [80, 120]
     assert accuracy._design(gathered[0]) == accuracy._design(gathered[1])
     assert gathered[0].attrs["recipe"]["weight_decay"] == accuracy.COSINE.weight_decay
-
-
-def test_the_recipe_falls_as_a_cosine(few):
-    config = accuracy.swept(*TWO[0], few).config
-    assert (config.schedule, config.epochs) == ("cosine", accuracy.EPOCHS["tiny"])
-    assert config.learning_rate == accuracy.COSINE.learning_rate
 
 
 def test_the_statistics_are_those_of_the_scores(gathered, few):
@@ -106,12 +92,6 @@ def test_the_statistics_are_those_of_the_scores(gathered, few):
     right = (trained.ensemble.logits(trained.x)[1].argmax(1).numpy() == trained.y)[member].mean()
     of_members = gathered[0]["related"].sel(quantity=accuracy.ON_MEMBERS).values[1]
     assert of_members == pytest.approx(100 * right, abs=1e-3)
-
-
-def test_no_query_of_the_sweep_trained_a_reference(few):
-    trained = train(accuracy.swept(*TWO[0], few))
-    assert not trained.ensemble.membership[trained.n_targets :][:, trained.records].any()
-    assert not trained.ensemble.membership[:, trained.world.validation].any()
 
 
 def test_of_many_queries_some_are_asked(few, monkeypatch):

@@ -4,6 +4,7 @@ import pytest
 import xarray as xr
 
 from membership.errors import InputError
+from membership.exhibits import declared, files
 from membership.studies.bmia import scores, tables
 from membership.studies.bmia.settings import Settings
 
@@ -96,8 +97,6 @@ def test_ratios_of_times_are_taken_within_one_timing():
 
 @pytest.mark.slow
 def test_every_picture_and_sentence_can_be_made(source):
-    from membership.exhibits import declared, files
-
     for exhibit in declared("bmia"):
         if exhibit.id == "bmia-fig-1":
             continue
@@ -143,3 +142,20 @@ def test_a_data_sets_printed_rows_stand_under_each_of_its_names():
     each = [printed[printed["dataset"] == name].drop(columns="dataset") for name in names]
     assert len(each[0]) == 35  # Attack-P takes no time
     assert each[0].reset_index(drop=True).equals(each[1].reset_index(drop=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "draw", "rows", "line"),
+    [
+        ("tab-1", tables.draw_table_1, tables.ATTACKS, "difference"),
+        ("ctl-6", tables.draw_control_6, tables.VARIANCES, "BMIA"),
+    ],
+)
+def test_attacks_stand_by_what_they_need_beside_one_on_its_line(name, draw, rows, line):
+    table, _ = files.load(f"bmia-{name}", "paper")
+    figure = draw(table)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == list(rows.values())
+    whole, _ = files.load("bmia-tab-1", "paper")
+    one = whole[(whole["attack"] == line) & (whole["metric"] == tables.FOUND)]["value"]
+    assert [axis.lines[-1].get_xdata()[0] for axis in figure.axes] == one.tolist()

@@ -2,19 +2,23 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from membership import evidence
 from membership.studies.bmia import toy
 from membership.studies.bmia.settings import Settings
 
 
-def test_figure_1_is_the_same_with_one_thread_and_with_two(monkeypatch):
+def test_the_toy_is_the_same_with_one_thread_and_with_two(monkeypatch):
     monkeypatch.setattr(toy, "STEPS", 20)
+    monkeypatch.setattr(toy, "STEPS_BY_PROFILE", {"tiny": 20})
     monkeypatch.setattr(toy, "TEST", 200)
-    settings, found = Settings.from_values({"profile": "tiny"}), []
+    settings, tables, digests = Settings.from_values({"profile": "tiny"}), [], []
     for threads in (1, 2):
         with threadpool_limits(limits=threads):
-            found.append(toy.figure_1(settings))
-    assert found[0].equals(found[1])
-    assert found[0].attrs["note"] == found[1].attrs["note"]
+            tables.append(toy.figure_1(settings))
+            digests.append(evidence.digest(toy.gather(settings)))
+    assert tables[0].equals(tables[1])
+    assert tables[0].attrs["note"] == tables[1].attrs["note"]
+    assert digests[0] == digests[1]
 
 
 @pytest.mark.parametrize("answers", toy.ANSWERS, ids=["regression", "quantiles"])

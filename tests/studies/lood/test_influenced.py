@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from membership.studies.lood import (
-    influenced,
-)
+from membership.studies.lood import influenced
 
 
 @pytest.mark.parametrize("place", list(influenced.PLACES.values()))

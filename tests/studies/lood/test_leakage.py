@@ -7,10 +7,7 @@ from scipy.stats import spearmanr
 from membership import lood
 from membership.exhibits.files import read_back
 from membership.exhibits.panels import one_by_one
-from membership.studies.lood import (
-    leakage,
-    measures,
-)
+from membership.studies.lood import leakage, measures
 from membership.studies.lood.experiment import every_record, kernel_of, load
 
 

@@ -4,10 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership.studies.lood import (
-    influenced,
-    statements,
-)
+from membership.studies.lood import influenced, statements
 
 
 def test_the_statements_hold(gathered, settings):

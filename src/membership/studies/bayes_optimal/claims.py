@@ -18,12 +18,20 @@ from membership.published import Contrast, Outcome, claim_rules, claims
 from membership.published.declared_tests import Test
 from membership.published.outcomes import NOT_TESTED, every, overall
 from membership.published.rows import number, of_row, rows_at
-from membership.studies.bayes_optimal import finite_games, gaussian, logistic, names, posterior
+from membership.studies.bayes_optimal import (
+    finite_games,
+    gaussian,
+    logistic,
+    names,
+    posterior,
+    splits,
+)
+from membership.studies.bayes_optimal.names import SHIPS
 
 TABLE_1, TABLE_2, PICTURES = "bayes-optimal-tab-1", "bayes-optimal-tab-2", "bayes-optimal-ctl-14"
 SECOND, POWERS = "bayes-optimal-ctl-4", "bayes-optimal-ctl-11"
 GAUSSIAN, STATEMENTS = "bayes-optimal-ctl-1", "bayes-optimal-ctl-8"
-SHIPS, IMAGES, IMAGENET = "CIFAR-10 trucks and ships", "CIFAR-10", "ImageNet"
+IMAGES, IMAGENET = "CIFAR-10", "ImageNet"
 SMALL_GAMES = "small random games"
 LEAST_SPLITS, LEAST_TARGETS, LEAST_SHADOWS = 30, 5, 20
 PICTURE_TARGETS = 3
@@ -65,7 +73,7 @@ def _comparable_sizes(source: Source) -> list[int]:
     if _names(table) != {SHIPS}:
         return []
     judged = logistic.judged(table)
-    attacks = judged[(judged["attack"] != logistic.MODEL) & judged["published"].notna()]
+    attacks = judged[(judged["attack"] != splits.MODEL) & judged["published"].notna()]
     comparable = attacks["verdict"] != "not comparable"
     return sorted(int(n) for n in attacks[comparable]["n"].unique())
 
@@ -282,7 +290,7 @@ def second_term_negligible(source: Source) -> Outcome:
     last = slopes.iloc[-1]
     label = f"fall of the terms' ratio with n at one penalty, exponent ({last['features']})"
     fall = of_row(last).scaled(-1.0, label)
-    where = {"attack": f"{logistic.SECOND_ORDER} less {logistic.MATT}", "metric": names.AUC}
+    where = {"attack": f"{splits.SECOND_ORDER} less {splits.MATT}", "metric": names.AUC}
 
     def judge(sizes: list[int]) -> Outcome:
         parts = len(sizes) + 1

@@ -22,6 +22,7 @@ from scipy.stats import multivariate_normal
 
 from membership import metrics
 from membership.arrays import FloatArray
+from membership.exhibits.sentences import each
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal.settings import Settings
 
@@ -91,6 +92,19 @@ def statements(settings: Settings) -> pd.DataFrame:
             for statement, case, metric, value in rows
         ],
         {"sizes": {"Games": str(GAMES), "Games a case of a property": str(GAMES_A_CASE)}},
+    )
+
+
+def say_statements(table: pd.DataFrame) -> str:
+    """The worst case of each statement."""
+    bounds = table[table["metric"] == EXCESS]["value"].max()
+    holds = "holds in every game" if bounds <= 0 else f"is exceeded by {bounds:.2g}"
+    return each(
+        table,
+        (),
+        "Averaged over the other records given the parameters, Theorem 2 is exact up to rounding; "
+        f"over their prior it is off by up to {{prior:.2f}}. Each bound {holds}.",
+        prior={"statement": "Theorem 2", "case": PRIOR},
     )
 
 

@@ -21,7 +21,9 @@ from scipy.stats import chi2, f, ncx2, norm
 
 from membership import attacks, data, metrics
 from membership.arrays import FloatArray
+from membership.exhibits.sentences import each
 from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal.names import ACCURACY, AUC, PEAK
 from membership.studies.bayes_optimal.settings import Settings
 
 GRID_POINTS = 400
@@ -73,6 +75,18 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     return tidy(parts, attrs | {"sizes": attrs["sizes"] | {"Games": "1"}, "note": note})
 
 
+def say_figure_1(table: pd.DataFrame) -> str:
+    """The AUC of the game drawn, by attack."""
+    auc = {
+        attack: metrics.auc(rows["score"].to_numpy(), rows["member"].astype(bool).to_numpy())
+        for attack, rows in table[table["series"] == "record"].groupby("attack")
+    }
+    return (
+        f"In this game one threshold for all records reaches an AUC of "
+        f"{100 * auc['MALT']:.1f}%, a threshold for each record {100 * auc['MAST']:.1f}%."
+    )
+
+
 def gaussian_accuracies(settings: Settings) -> pd.DataFrame:
     """Attack accuracies in the Gaussian game: simulated, and by exact formula.
 
@@ -85,11 +99,8 @@ def gaussian_accuracies(settings: Settings) -> pd.DataFrame:
         "LLR": exact_likelihood_ratio(n_members, d),
         "MATT": exact_matt(n_members, d),
     }
-    known = {
-        (attack, "attack_accuracy(%)"): 100 * decision.accuracy
-        for attack, decision in decisions.items()
-    }
-    known["MALT", "auc(%)"] = 100 * exact_malt_auc(n_members, d)
+    known = {(attack, ACCURACY): 100 * decision.accuracy for attack, decision in decisions.items()}
+    known["MALT", AUC] = 100 * exact_malt_auc(n_members, d)
     measured = []
     for repeat in range(settings.gaussian_repeats):
         game, rng = _play(settings.gaussian_n, d, settings.seed, ACCURACIES, repeat)
@@ -107,11 +118,26 @@ def gaussian_accuracies(settings: Settings) -> pd.DataFrame:
         for (attack, metric), values in played.groupby(["attack", "metric"], sort=False)["value"]
     ]
     wide = played.pivot_table(index="game", columns=["attack", "metric"], values="value")
-    for metric in ("attack_accuracy(%)", "auc(%)"):
+    for metric in (ACCURACY, AUC):
         values = (wide["MAST", metric] - wide["MALT", metric]).to_numpy()
         key = {"attack": LEAD, "metric": metric, "exact": np.nan}
         rows.append(key | metrics.summary(values))
     return tidy(rows, _attrs(settings))
+
+
+def say_accuracies(table: pd.DataFrame) -> str:
+    """How often each attack is wrong, and what the best threshold of one game hides."""
+    return each(
+        table.assign(wrong=100 - table["exact"]),
+        (),
+        "Exact shares of errors: MALT {malt.wrong:.1f}%, MATT {matt.wrong:.2f}%, MAST "
+        "{mast.wrong:.2f}%. With the best threshold of each game MALT seems to be right "
+        "{peak:.1f}% of the time, and is {malt.exact:.1f}%.",
+        malt={"attack": "MALT", "metric": ACCURACY},
+        matt={"attack": "MATT", "metric": ACCURACY},
+        mast={"attack": "MAST", "metric": ACCURACY},
+        peak={"attack": "MALT", "metric": PEAK},
+    )
 
 
 def both_games(settings: Settings) -> dict[str, pd.DataFrame]:
@@ -147,8 +173,8 @@ def gaussian_references(settings: Settings, unsaturated: bool = False) -> pd.Dat
         fresh = scores[half:]
         key = {"tau": tau, "n_reference": 0 if tau == "exact" else n_reference}
         measured[tau] = {
-            "attack_accuracy(%)": [metrics.balanced_accuracy(s, member, threshold) for s in fresh],
-            "auc(%)": [metrics.auc(s, member) for s in fresh],
+            ACCURACY: [metrics.balanced_accuracy(s, member, threshold) for s in fresh],
+            AUC: [metrics.auc(s, member) for s in fresh],
         }
         rows += [
             key | {"metric": metric} | metrics.summary(100 * np.array(values))
@@ -191,9 +217,9 @@ def _scores(game: Game, rng: np.random.Generator) -> dict[str, FloatArray]:
 
 def _measure(score: FloatArray, member: np.ndarray, threshold: float) -> dict[str, float]:
     return {
-        "attack_accuracy(%)": metrics.balanced_accuracy(score, member, threshold),
-        "peak_accuracy(%)": metrics.balanced_accuracy(score, member),
-        "auc(%)": metrics.auc(score, member),
+        ACCURACY: metrics.balanced_accuracy(score, member, threshold),
+        PEAK: metrics.balanced_accuracy(score, member),
+        AUC: metrics.auc(score, member),
     }
 
 

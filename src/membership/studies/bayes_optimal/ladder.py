@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from membership import evidence, limits, metrics, processes
 from membership.arrays import FloatArray
-from membership.studies.bayes_optimal import logistic, regressions
+from membership.studies.bayes_optimal import regressions
 from membership.studies.bayes_optimal.names import TABLE_1, WEAKER, of_splits
 from membership.studies.bayes_optimal.regressions import (
     LogisticModel,
@@ -24,6 +24,7 @@ from membership.studies.bayes_optimal.regressions import (
     with_unit_variance,
 )
 from membership.studies.bayes_optimal.settings import Settings
+from membership.studies.bayes_optimal.splits import MATT, attack_scores
 
 SPLITS, SPLITS_FOR_PENALTY = 20, 2
 PENALTIES = np.logspace(-4, 1, 11)
@@ -206,8 +207,8 @@ def _at_features(
     chosen = _answers(rung, n, repeat, penalty, seed)
     small = rung.x.shape[1] <= MOST_FOR_HESSIAN
     same = _answers(rung, n, repeat, fixed, seed, leverages=small)
-    scores, _ = logistic.attack_scores(chosen.target, chosen.reference)
-    again, ratio = logistic.attack_scores(same.target, same.reference, same.leverage)
+    scores, _ = attack_scores(chosen.target, chosen.reference)
+    again, ratio = attack_scores(same.target, same.reference, same.leverage)
     member = np.arange(n) < n // 2
     _, _, reserve, rest = regressions.split(len(rung.y), n, repeat, seed)
     threshold = _reference_threshold(chosen.model, rung, reserve, rest)
@@ -224,7 +225,7 @@ def _at_penalty(
 ) -> dict[str, float]:
     """Accuracies, at the best threshold of either attack, and AUCs; all in percent."""
     odds, start, *_ = _answers(records, n, repeat, penalty, seed)
-    scores, _ = logistic.attack_scores(odds, start)
+    scores, _ = attack_scores(odds, start)
     numbers = _of_model(odds, scores, np.arange(n) < n // 2)
     return {name: 100 * float(value) for name, value in numbers.items()}
 
@@ -246,7 +247,7 @@ def _by_attack(scores: dict[str, np.ndarray], member: np.ndarray, prefix: str) -
     """Best accuracy and AUC of MALT and MATT."""
     return {
         f"{prefix}{name.lower()}{end}": metric(scores[name], member)
-        for name in ("MALT", logistic.MATT)
+        for name in ("MALT", MATT)
         for end, metric in (("", metrics.balanced_accuracy), ("_auc", metrics.auc))
     }
 

@@ -1,14 +1,15 @@
 """Attack accuracy against the model's own gap, by features and by penalty; what vanishes with n."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership import metrics
+from membership import metrics, plots
 from membership.arrays import FloatArray
 from membership.exhibits.rows import of_each, of_error
+from membership.exhibits.sentences import each
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import logistic
 from membership.studies.bayes_optimal.names import (
@@ -16,8 +17,10 @@ from membership.studies.bayes_optimal.names import (
     AUC,
     LEADS,
     LIKE_PRINT,
+    OF_SLOPES,
     ONE_PENALTY,
     RATIO,
+    SHIPS,
     SLOPE,
     TABLE_1,
     TRAIN,
@@ -25,8 +28,12 @@ from membership.studies.bayes_optimal.names import (
     of_splits,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 # Above it, all members of the smaller sizes are right, and the gap stands still.
 MOST_DRAWN = 0.1
+GAP = "training less validation accuracy (points)"
 HONEST = "attack_accuracy_reference_threshold(%)"
 PRINTED = "printed in Table 1"
 # What Table 1's features are called in a run that trains no network for them.
@@ -78,15 +85,23 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     return tidy(rows, _attrs(measured, trials))
 
 
-def drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that the picture shows, with the printed numbers as a series of their own."""
+def draw_gaps(table: pd.DataFrame) -> "Figure":
+    """Control 10: accuracy against the model's own gap, by features; on its data the print."""
     shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
     if table.attrs.get("is_the_papers"):
         printed = _printed_points()
         exact = {"features": PRINTED, "low": printed["value"], "high": printed["value"]}
         shown = pd.concat([shown, printed.assign(**exact)], ignore_index=True)
     shown = shown.assign(attack=shown["attack"] + " accuracy (%)")
-    return shown.sort_values("gap", kind="stable")
+    return plots.lines_with_intervals(
+        shown.sort_values("gap", kind="stable"),
+        "gap",
+        by="features",
+        panel="attack",
+        log_x=bool((shown["gap"] > 0).all()),
+        same_scale=True,
+        x_label=GAP,
+    )
 
 
 def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
@@ -124,6 +139,29 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
         key = {"features": PRINTED, "quantity": f"{LEADS[ACCURACY]}, {SLOPE}", "n": "all"}
         rows.append(key | printed_slope())
     return tidy(rows, attrs)
+
+
+def draw_powers(table: pd.DataFrame) -> "Figure":
+    """Control 11: the slopes; of one size alone, what there is at it."""
+    slopes = table[table["quantity"].isin(OF_SLOPES)]
+    if slopes.empty:
+        ratios = table[table["quantity"] == RATIO].astype({"n": int})
+        label = "second-order over first-order term"
+        return plots.lines_with_intervals(ratios, "n", by="features", y_label=label)
+    shown = slopes.assign(quantity=slopes["quantity"].map(OF_SLOPES))
+    label = "exponent of n (line: -1/2)"
+    return plots.dots_by_row(shown, "quantity", by="features", label=label, baseline=-0.5)
+
+
+def say_powers(table: pd.DataFrame) -> str:
+    """The slope of the accuracy's lead on the last kind of features, and the printed one."""
+    name = LEADS[ACCURACY]
+    rows = table[table["quantity"] == f"{name}, {SLOPE}"]
+    printed, fitted = rows[rows["low"] == rows["high"]], rows[rows["low"] < rows["high"]]
+    last = each(fitted[-1:], "features", "{slope:.2f} ({features})", slope={})
+    alone = each(printed, "features", "{slope:.2f} {features}", between=", ", slope={})
+    exponents = ", ".join(filter(None, (last, alone)))
+    return f"MATT's lead in accuracy goes with n to the power of {exponents}." if exponents else ""
 
 
 def _lead_slopes(leads: pd.DataFrame, condition: str) -> list[dict]:
@@ -248,16 +286,49 @@ def by_penalty(measured: xr.Dataset) -> pd.DataFrame:
 
 def is_the_papers(measured: xr.Dataset) -> bool:
     """Whether the records are those of the paper."""
-    return measured.attrs["set"] == "CIFAR-10 trucks and ships"
+    return measured.attrs["set"] == SHIPS
 
 
-def penalties_drawn(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Both attacks' accuracies, a series an n, and where the data are the paper's the printed."""
+def draw_penalties(table: pd.DataFrame) -> "Figure":
+    """Control 16: accuracy against the model's own gap, by penalty; on its data the print."""
     shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
-    shown = _named(shown[pd.to_numeric(shown["C"], errors="coerce") <= MOST_DRAWN])
-    if not table.attrs.get("is_the_papers"):
-        return shown, None
-    return shown, _named(_printed_points())
+    shown = shown[pd.to_numeric(shown["C"], errors="coerce") <= MOST_DRAWN]
+    return plots.lines_with_intervals(
+        _named(shown),
+        "gap",
+        by="size",
+        panel="panel",
+        published=_named(_printed_points()) if table.attrs.get("is_the_papers") else None,
+        same_scale=True,
+        x_label=GAP,
+    )
+
+
+def say_penalties(table: pd.DataFrame) -> str:
+    """Both attacks at the least n: at the printed gap, and from the strongest penalty on."""
+    n = table["n"].min()
+    rows = table[(table["n"] == n) & (table["metric"] == ACCURACY)]
+    there = each(
+        rows[rows["C"] == LIKE_PRINT],
+        (),
+        f"At n = {n:,} and the printed gap MALT has {{malt:.1f}}%, {{malt_less:+.1f}} points from "
+        "the print, and MATT {matt:.1f}%, {matt_less:+.1f}. ",
+        malt={"attack": "MALT"},
+        matt={"attack": "MATT"},
+        malt_less={"attack": "MALT less print"},
+        matt_less={"attack": "MATT less print"},
+    )
+    first, *_, last = dict.fromkeys(rows["C"][rows["C"] != LIKE_PRINT])
+    goes = "{0} goes from {{first_{0}:.1f}}% to {{last_{0}:.1f}}%".format
+    return each(
+        rows,
+        (),
+        f"{there}From C = {first} to C = {last} {goes('MALT')} and {goes('MATT')}.",
+        first_MALT={"C": first, "attack": "MALT"},
+        last_MALT={"C": last, "attack": "MALT"},
+        first_MATT={"C": first, "attack": "MATT"},
+        last_MATT={"C": last, "attack": "MATT"},
+    )
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,9 @@ from typing import Any
 # Random splits behind a number of the paper's Table 1.
 PAPER_SPLITS = 100
 
+# What runs on the paper's records call them.
+SHIPS = "CIFAR-10 trucks and ships"
+
 NETWORKS = "networks"
 LADDER = "ladder"
 PENALTIES = "penalties"

@@ -2,16 +2,16 @@
 
 import itertools
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.stats import iqr, spearmanr
 
-from membership import attacks, metrics, published
+from membership import attacks, metrics, plots, published
 from membership.exhibits.rows import of_each, over_units
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_column
-from membership.studies.bayes_optimal import thresholds
 from membership.studies.bayes_optimal.names import (
     ACCURACY,
     AUC,
@@ -25,12 +25,28 @@ from membership.studies.bayes_optimal.names import (
     TRAIN,
 )
 from membership.studies.bayes_optimal.networks import ReferenceGame, Target
+from membership.studies.bayes_optimal.splits import GAIN, crossed, random_half
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FALSE_POSITIVE_RATES = (0.01, 0.001)
 PAIRS = (("MALT", SHADOW), ("MALT", "0-1"), ("MAST", "MALT"))
 # Whose threshold another accuracy has than the best one.
 WHOSE = (("others", OTHER), ("other models", ACCURACY))
 KEYS = ["attack", "metric"]
+# What a record's score is compared with, by attack.
+COMPARED = {
+    "0-1": "one threshold for all records",
+    "MALT": "one threshold for all records",
+    "MAST": "a threshold for each record",
+    "shadow attack": "learnt from reference models",
+}
+# Accuracy beside names found, and what a coin has of each.
+PANELS = {
+    ACCURACY: ("right decisions (%)", 50.0),
+    tpr_column(0.01): ("members found at 1% false positives (%)", 1.0),
+}
 TAU, RANKS, LEAD = "threshold tau(z)", "MAST and MALT", "MAST less MALT"
 FITTED, UNFIT = "networks that fit", "networks that do not fit"
 EVERY = "every network a target"
@@ -60,7 +76,7 @@ def per_target(game: ReferenceGame, *, halves: bool = True) -> pd.DataFrame:
     """
     rows = []
     for number, target in enumerate(game.targets()):
-        half = thresholds.half(np.random.default_rng(number), len(target.member))
+        half = random_half(np.random.default_rng(number), len(target.member))
         numbers = _of_target(target, half if halves else None)
         rows += [
             {"target": number, "attack": attack, "metric": metric, "value": value}
@@ -80,7 +96,7 @@ def _of_target(target: Target, half: np.ndarray | None) -> dict[tuple[str, str],
         numbers[attack, ACCURACY] = 100 * metrics.balanced_accuracy(score, member, threshold=cut)
         numbers[attack, PEAK] = 100 * metrics.balanced_accuracy(score, member)
         if half is not None:
-            numbers[attack, OTHER] = thresholds.crossed(score, member, half)
+            numbers[attack, OTHER] = crossed(score, member, half)
         numbers |= _of_curve(attack, score, member)
     for first, second in PAIRS:
         for name in [name for attack, name in numbers if attack == second]:
@@ -88,7 +104,7 @@ def _of_target(target: Target, half: np.ndarray | None) -> dict[tuple[str, str],
             numbers[f"{first} less {second}", name] = less
     for attack, (whose, name) in itertools.product(("MALT", "MAST"), () if half is None else WHOSE):
         gain = numbers[attack, PEAK] - numbers[attack, name]
-        numbers[f"{attack}, {thresholds.GAIN} {whose}", ACCURACY] = gain
+        numbers[f"{attack}, {GAIN} {whose}", ACCURACY] = gain
     return numbers
 
 
@@ -110,6 +126,27 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
     """Table 2 beside the published numbers, each with its verdict."""
     reference = published.reference("bayes_optimal_table2")
     return published.compare(table, reference, on=["attack", "metric"])
+
+
+def draw_table_2(table: pd.DataFrame) -> "Figure":
+    """Table 2: how often each attack is right, beside how many members it can name."""
+    shown = table[table["attack"].isin(COMPARED) & table["metric"].isin(PANELS)]
+    order = list(COMPARED)
+    shown = shown.sort_values("attack", key=lambda attack: attack.map(order.index), kind="stable")
+    return plots.dots_by_row(
+        shown.assign(
+            compared=shown["attack"].map(COMPARED),
+            panel=shown["metric"].map(lambda metric: PANELS[metric][0]),
+        ),
+        "attack",
+        by="compared",
+        panel="panel",
+        label="share (%)",
+        baseline=dict(PANELS.values()),
+        baseline_label="a coin",
+        stems=True,
+        told=".1f",
+    )
 
 
 def averages(game: ReferenceGame, gaussian: dict[str, pd.DataFrame]) -> pd.DataFrame:
@@ -144,38 +181,6 @@ def averages(game: ReferenceGame, gaussian: dict[str, pd.DataFrame]) -> pd.DataF
     return tidy([networks, *played], game.attrs)
 
 
-def temperatures(game: ReferenceGame, exact: pd.DataFrame) -> pd.DataFrame:
-    """Temperature in the one-dimensional game, and of MAST's threshold on the networks.
-
-    The log-mean-exp of the reference losses is their minimum at temperature 0 and their mean at
-    infinity.
-    """
-    chosen = exact[(exact["metric"] == "P(member)") & (exact["law"] != "whole game")]
-    curves = chosen.assign(
-        metric="P(member), " + chosen["law"],
-        series="record at z = " + chosen["z"].astype(str),
-        n_repeats=0,
-    )
-    curves = curves.assign(low=curves["value"], high=curves["value"])
-    sweep = _temperature_sweep(game).assign(series="MAST on the networks")
-    columns = ["metric", "series", "temperature", "value", "low", "high", "n_repeats"]
-    return tidy([curves[columns], sweep[columns]], game.attrs)
-
-
-def _temperature_sweep(game: ReferenceGame) -> pd.DataFrame:
-    """MAST on the networks as its temperature goes from 0.01 to 100."""
-    rows = [
-        {
-            "temperature": float(t),
-            "metric": AUC,
-            "value": 100 * metrics.auc(target.mast("log-mean-exp", float(t)), target.member),
-        }
-        for target in game.targets()
-        for t in np.logspace(-2, 2, 9)
-    ]
-    return pd.DataFrame(over_units(pd.DataFrame(rows), ["temperature", "metric"]))
-
-
 def _of_curve(attack: str, score: np.ndarray, member: np.ndarray) -> dict[tuple[str, str], float]:
     """AUC and the low rates, in percent."""
     rates = {
@@ -196,6 +201,14 @@ def by_references(game: ReferenceGame) -> pd.DataFrame:
     """
     rows = over_units(by_count(game), ["references", *KEYS])
     return tidy([*rows, *_every_network(game), *_without_unfit(game)], game.attrs)
+
+
+def draw_references(table: pd.DataFrame) -> "Figure":
+    """Control 12: both accuracies of MALT and MAST by the number of reference models."""
+    shown = table[table["attack"].isin(["MALT", "MAST"]) & (table["metric"] != AUC)]
+    return plots.lines_with_intervals(
+        shown, "references", panel="metric", same_scale=True, x_label="reference models"
+    )
 
 
 def _every_network(game: ReferenceGame) -> list[dict]:
@@ -272,6 +285,28 @@ def histograms(game: ReferenceGame) -> pd.DataFrame:
     keys = ["metric", "quantity", "nats"]
     whole = table.groupby(keys)["value"].transform(lambda values: values.notna().all())
     return tidy(over_units(table[whole], keys), game.attrs)
+
+
+def say_histograms(table: pd.DataFrame) -> str:
+    """Whether the least losses are the members'."""
+    members = table[table["metric"] == MEMBERS].sort_values("nats")
+    most, least = members.loc[members["value"].idxmax()], members.iloc[0]
+    start, last = "Of the records with", f"the least loss {least['value']:.0f}%"
+    if most["nats"] == least["nats"]:
+        return f"{start} {last} are members, the most of all."
+    peak = f"a loss about {most['nats']:.1g} nats {most['value']:.0f}% are members"
+    return f"{start} {peak}, of those with {last}."
+
+
+def histograms_in_words(table: pd.DataFrame) -> str:
+    """How far the two histograms overlap, and where the members are."""
+    shares = table[table["metric"] == SHARE]
+    overlap = shares.pivot_table(index="nats", columns="quantity", values="value").min(axis=1)
+    return (
+        "Two panels on one logarithmic axis of nats. Left: histograms of MAST's thresholds and of "
+        f"the target's losses as lines; {overlap.sum():.0f}% of their areas overlap. Right: the "
+        f"share of members among the records of each loss. {say_histograms(table)}"
+    )
 
 
 def _counts(values: np.ndarray) -> np.ndarray:

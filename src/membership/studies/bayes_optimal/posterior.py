@@ -20,8 +20,10 @@ from scipy.stats import binom, ncx2, norm
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.exhibits.rows import of_each, of_error
+from membership.exhibits.rows import of_each, of_error, over_units
 from membership.exhibits.tidy import tidy
+from membership.studies.bayes_optimal.names import AUC
+from membership.studies.bayes_optimal.networks import ReferenceGame
 from membership.studies.bayes_optimal.settings import Settings
 
 N_RECORDS = 12
@@ -72,6 +74,16 @@ def theorem_1(settings: Settings) -> pd.DataFrame:
     return table
 
 
+def say_expectations(table: pd.DataFrame) -> str:
+    """How far either reading is from the exact value."""
+    wide = table.pivot_table(index=["theta", "z"], columns="expectation", values="value")
+    gap = {name: (wide[name] - wide["exact"]).abs().max() for name in ("posterior", "prior")}
+    return (
+        f"The posterior reading is off by at most {gap['posterior']:.4f}, the prior reading by up "
+        f"to {gap['prior']:.2f}."
+    )
+
+
 def temperature() -> pd.DataFrame:
     """What a higher temperature does to the score and to the membership probability.
 
@@ -104,6 +116,53 @@ def temperature() -> pd.DataFrame:
         own = {"law": "whole game", **key}
         parts.append(pd.DataFrame({**own, "metric": "P(member)", "value": whole}))
     return _table(pd.concat(parts, ignore_index=True))
+
+
+def temperatures(game: ReferenceGame) -> pd.DataFrame:
+    """Temperature in the one-dimensional game, and of MAST's threshold on the networks.
+
+    The log-mean-exp of the reference losses is their minimum at temperature 0 and their mean at
+    infinity.
+    """
+    exact = temperature()
+    chosen = exact[(exact["metric"] == "P(member)") & (exact["law"] != "whole game")]
+    curves = chosen.assign(
+        metric="P(member), " + chosen["law"],
+        series="record at z = " + chosen["z"].astype(str),
+        n_repeats=0,
+    )
+    curves = curves.assign(low=curves["value"], high=curves["value"])
+    sweep = _temperature_sweep(game).assign(series="MAST on the networks")
+    columns = ["metric", "series", "temperature", "value", "low", "high", "n_repeats"]
+    return tidy([curves[columns], sweep[columns]], game.attrs)
+
+
+def _temperature_sweep(game: ReferenceGame) -> pd.DataFrame:
+    """MAST on the networks as its temperature goes from 0.01 to 100."""
+    rows = [
+        {
+            "temperature": float(t),
+            "metric": AUC,
+            "value": 100 * metrics.auc(target.mast("log-mean-exp", float(t)), target.member),
+        }
+        for target in game.targets()
+        for t in np.logspace(-2, 2, 9)
+    ]
+    return pd.DataFrame(over_units(pd.DataFrame(rows), ["temperature", "metric"]))
+
+
+def say_temperatures(table: pd.DataFrame) -> str:
+    """The AUC at both ends of the sweep and its best temperature, where that lies between them."""
+    sweep = table[table["series"] == "MAST on the networks"].sort_values("temperature")
+    value, temperature = sweep["value"].to_numpy(), sweep["temperature"].to_numpy()
+    best = int(value.argmax())
+    where = f"at {temperature[best]:.2g}"
+    if best in (0, len(value) - 1):
+        where = f"at the {'highest' if best else 'lowest'}, an end of the sweep"
+    return (
+        f"MAST's AUC is {value[0]:.1f}% at T = {temperature[0]:g} and {value[-1]:.1f}% at "
+        f"T = {temperature[-1]:g}; it is largest {where}."
+    )
 
 
 def exact_posterior(theta: float, z: float, temperature: float = 1.0) -> float:
@@ -183,7 +242,7 @@ def added_by_parameters(settings: Settings) -> pd.DataFrame:
 
 
 def _rows(ratio: float, temperature: float, shown: dict[str, FloatArray]) -> list[dict]:
-    values = {(attack, "auc(%)"): 100 * areas for attack, areas in shown.items()}
+    values = {(attack, AUC): 100 * areas for attack, areas in shown.items()}
     return of_each({"ratio": ratio, "temperature": temperature}, ("attack", "metric"), values)
 
 

@@ -17,17 +17,22 @@ promise is small by chance would be sought out.
 import functools
 import itertools
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logsumexp
 
+from membership import plots
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.rows import over_units
 from membership.exhibits.tidy import tidy
 from membership.studies.bayes_optimal import network_tables
 from membership.studies.bayes_optimal.names import ACCURACY, MEMBERS, SHADOW
 from membership.studies.bayes_optimal.networks import ReferenceGame, Target
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Readings of Definition 3's posterior, where reference models stand for it.
 ONE_LAW, OWN_LAW = "Property 2, one law of networks", "Property 2, each network a law"
@@ -119,6 +124,15 @@ def control_18(game: ReferenceGame) -> pd.DataFrame:
     at = pd.MultiIndex.from_frame(summary[["attack", "records"]])
     summary.insert(3, "promised", promised.reindex(at).to_numpy())
     return tidy([summary[summary["metric"] != PROMISED]], game.attrs | {"note": NOTE})
+
+
+def draw_promises(table: pd.DataFrame) -> "Figure":
+    """Control 18: the share of members over the promised one, on the line where they are equal."""
+    at_one = table["attack"].isin([ONE_LAW, OWN_LAW, THEOREM])
+    shown = table[at_one & (table["metric"] == MEMBERS) & table["promised"].notna()]
+    shown = shown.assign(panel="", series=shown["attack"])
+    labels = {"": ("promised, mean of the records (%)", "members found (%)")}
+    return plots.scatter_panels(shown, x="promised", y="value", identity=True, labels=labels)
 
 
 def _outside(target: Target) -> FloatArray:

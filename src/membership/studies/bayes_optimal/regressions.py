@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from membership import data, evidence, limits, models, processes, training
 from membership.arrays import deviation
 from membership.errors import InputError
-from membership.studies.bayes_optimal.names import PAPER_SPLITS
+from membership.studies.bayes_optimal.names import PAPER_SPLITS, SHIPS
 from membership.studies.bayes_optimal.settings import Settings, feature_source, require_both
 
 # Trucks and ships in CIFAR-10, with its test records.
@@ -77,7 +77,7 @@ def two_classes(settings: Settings) -> Features:
     deviations = [] if same else [f"{two.name} instead of CIFAR-10's trucks and ships"]
     if same and len(two.y) < PAPER_RECORDS:
         deviations.append(f"{len(two.y):,} trucks and ships (CIFAR-10 has {PAPER_RECORDS:,})")
-    setup: dict[str, Any] = {"data": "CIFAR-10 trucks and ships" if same else two.name}
+    setup: dict[str, Any] = {"data": SHIPS if same else two.name}
     if settings.feature_network == "raw":
         deviations.append("no feature network: the records as they are")
         values, device = x.reshape(len(x), -1).astype(float), "cpu"

@@ -5,7 +5,7 @@ so many queries they would not fit.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,13 @@ from scipy import stats
 from membership import attacks, evidence, metrics, training
 from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.rows import of_error
+from membership.exhibits.sentences import span
 from membership.exhibits.tidy import origin, tidy
 from membership.published import Contrast
 from membership.signals import loss_of_log_odds
 from membership.studies.bmia import posteriors
 from membership.studies.bmia.answers import about
-from membership.studies.bmia.experiment import ON_A_CPU, World, some_of, world
+from membership.studies.bmia.experiment import LABELS, ON_A_CPU, World, some_of, world
 from membership.studies.bmia.scores import (
     ON_MEMBERS,
     ON_OTHERS,
@@ -33,6 +34,9 @@ from membership.studies.bmia.scores import (
 )
 from membership.studies.bmia.settings import Settings
 from membership.studies.bmia.trained import Trained, train
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ASKED = 10_000
 """Queries of a target at most, about half of them members."""
@@ -137,6 +141,41 @@ def control_16(
     if len(one_design) > 1:
         listed += _falls(one_design)
     return tidy(listed, origin([*datasets, *sweep], note=_orders(pd.DataFrame(listed))))
+
+
+def draw_control_16(table: pd.DataFrame) -> "Figure":
+    """Control 16: both gains against the accuracy."""
+    # Imported here: who gathers evidence draws nothing.
+    from membership import plots
+
+    panels = {RATE: "TPR at 1% FPR gained (points)", AUC: "AUC gained (points)"}
+    shown = table[table["metric"].isin(panels)]
+    simulated = shown["dataset"] == LABELS["purchase_like"]
+    own = simulated & (shown["network"] == "mlp-32")
+    series = (
+        shown["dataset"]
+        .mask(simulated, "Purchase-like, other networks")
+        .mask(own, "Purchase-like, mlp-32")
+    )
+    panel = shown["metric"].map(panels)
+    return plots.lines_with_intervals(
+        shown.assign(series=series, panel=panel).sort_values(TEST),
+        x=TEST,
+        by="series",
+        panel="panel",
+        x_label="accuracy on other records (%)",
+    )
+
+
+def say_control_16(table: pd.DataFrame) -> str:
+    """With how many networks the rate at 1% gains clearly, and how good the networks are."""
+    rows = table[table["metric"] == RATE]
+    clear, right = rows["low"] > 0, rows[TEST]
+    sentence = f"At 1% false positives {clear.sum()} of {len(rows)} networks gain clearly."
+    sides = {"These": clear, "the others": ~clear}
+    clauses = [f"{who} on {span(right[at])}" for who, at in sides.items() if at.any()]
+    words = ", ".join(clauses).replace(" on ", " are right on ", 1)
+    return f"{sentence} {words[0].upper()}{words[1:]} of new records."
 
 
 def _orders(table: pd.DataFrame) -> str:

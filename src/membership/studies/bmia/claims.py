@@ -16,7 +16,7 @@ from membership.published import Contrast, Outcome, Share, claims
 from membership.published.claim_rules import exists, identity, much_better
 from membership.published.outcomes import overall
 from membership.published.rows import number, rows_at
-from membership.studies.bmia import equal_budgets, sentences, thresholds
+from membership.studies.bmia import equal_budgets, tables, thresholds
 from membership.studies.bmia.theory import marginal_tpr
 
 PAPER = ("CIFAR-10", "CIFAR-100", "Purchase-100", "Texas-100", "ImageNet-1k")
@@ -124,7 +124,7 @@ def _precise_excess(mean: Any, other: Any, sd: Any, other_sd: Any, alpha: Any) -
 def matched_is_best(source: Source) -> Outcome:
     """c14: the share of target architectures whose own is the best reference."""
     table = source.table("bmia-fig-4")
-    matched, targets = sentences.matched(table)
+    matched, targets = tables.matched(table)
     if targets < 4:
         raise InputError(f"{targets} architectures; it takes four or more")
     share = Share.count(matched, targets, "targets whose own architecture is best, less 1/2", 0.5)

@@ -1,6 +1,6 @@
 """Every attack at equal numbers of references, few and many, beside one with a posterior."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,9 @@ from membership.studies.bmia.scores import (
 )
 from membership.studies.bmia.thresholds import RECORDS
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 MIXTURES = (1, 2, 4, 8)
 FPR = 0.01
@@ -39,6 +42,7 @@ POSTERIOR = "BMIA, closed form"
 BMIA, ATTACK_R, VALIDATED = "BMIA", "Attack-R", "BMIA, prior by validation"
 ALIKE = (ATTACK_R, "loss difference", LOG_LOSS, LOG_ODDS, PLAIN, LIRA, "RMIA")
 """Of `scores.SCORES` those that are tried with few references and with many."""
+DRAWN = (POSTERIOR, PLAIN, ATTACK_R, LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
 LESS_PLAIN, LESS_DIAGONAL = "less the plain difference's", "less the diagonal's"
 LESS_FEWEST = "less its own with the fewest samples"
 WORTH = "references that equal BMIA"
@@ -78,6 +82,19 @@ def control_12(
         queried.append((seen, seen.on(variant["record"].values)))
         listed += _of_posteriors(queried[-1][1], variant)
     return tidy(listed, origin(datasets, *asked_less(queried)))
+
+
+def draw_control_12(table: pd.DataFrame) -> "Figure":
+    """Control 12: the rate at 1% against the number of references."""
+    # Imported here: who gathers evidence draws nothing.
+    from membership import plots
+
+    rates = table[(table["metric"] == RATE) & table["attack"].isin(DRAWN)]
+    order = rates["attack"].map(DRAWN.index)
+    shown = rates.assign(panel=rates["dataset"] + ": TPR (%)").loc[order.sort_values().index]
+    return plots.lines_with_intervals(
+        shown, x="n_reference", panel="panel", log_x=True, x_label="references"
+    )
 
 
 def _scores(seen: Seen, population: xr.Dataset | None) -> dict[tuple[str, int], Pairs]:

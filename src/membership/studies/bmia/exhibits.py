@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from membership.exhibits.declaration import Reading, exhibits_of, later
-from membership.studies.bmia import evidence, sentences, theory
+from membership.studies.bmia import evidence, theory
 from membership.studies.bmia.settings import Settings
 
-accuracy, convolutional, drawings, equal_budgets, p_values = later(
-    __package__, "accuracy", "convolutional", "drawings", "equal_budgets", "p_values"
+accuracy, convolutional, equal_budgets, p_values = later(
+    __package__, "accuracy", "convolutional", "equal_budgets", "p_values"
 )
 posteriors, scores, tables, thresholds, toy = later(
     __package__, "posteriors", "scores", "tables", "thresholds", "toy"
@@ -38,11 +38,11 @@ POPULATION, DRAWS, QUANTILES = (
 exhibit = exhibits_of(__package__)
 
 EXHIBITS = (
-    exhibit("fig-1", toy.figure_1, settings=True, says=sentences.of_figure_1),
+    exhibit("fig-1", toy.figure_1, settings=True, says=toy.say_figure_1),
     exhibit("ctl-11", toy.control_11, evidence.TOY),
-    exhibit("tab-1", tables.table_1, SEEN, VARIANTS, draw=drawings.references, judge=tables.judged),
-    exhibit("ctl-1", tables.control_1, SEEN, draw=drawings.posterior_added),
-    exhibit("ctl-10", tables.control_10, TIMES, judge=tables.judged, says=sentences.of_control_10),
+    exhibit("tab-1", tables.table_1, SEEN, VARIANTS, draw=tables.draw_table_1, judge=tables.judged),
+    exhibit("ctl-1", tables.control_1, SEEN, draw=tables.draw_control_1),
+    exhibit("ctl-10", tables.control_10, TIMES, judge=tables.judged, says=tables.say_control_10),
     exhibit(
         "ctl-12",
         equal_budgets.control_12,
@@ -50,7 +50,7 @@ EXHIBITS = (
         VARIANTS,
         REGRESSED,
         POPULATION,
-        draw=drawings.by_references,
+        draw=equal_budgets.draw_control_12,
     ),
     exhibit(
         "ctl-16",
@@ -58,23 +58,25 @@ EXHIBITS = (
         SEEN,
         ARCHITECTURES,
         evidence.of_sweep,
-        draw=drawings.against_accuracy,
-        says=sentences.of_control_16,
+        draw=accuracy.draw_control_16,
+        says=accuracy.say_control_16,
     ),
-    exhibit("fig-2", thresholds.figure_2, SEEN, alt=sentences.laws),
-    exhibit("ctl-2", p_values.control_2, SEEN, MEASURED, settings=True, draw=drawings.nominal),
+    exhibit("fig-2", thresholds.figure_2, SEEN, alt=thresholds.figure_2_in_words),
+    exhibit(
+        "ctl-2", p_values.control_2, SEEN, MEASURED, settings=True, draw=p_values.draw_control_2
+    ),
     exhibit("ctl-3", p_values.control_3, SEEN),
-    exhibit("ctl-17", p_values.control_17, SEEN, settings=True, draw=drawings.accused),
-    exhibit("ctl-4", posteriors.control_4, SEEN, says=sentences.of_control_4),
-    exhibit("ctl-5", posteriors.control_5, SEEN, VARIANTS, says=sentences.of_control_5),
-    exhibit("ctl-6", tables.control_6, SEEN, draw=drawings.three_liras),
+    exhibit("ctl-17", p_values.control_17, SEEN, settings=True, draw=p_values.draw_control_17),
+    exhibit("ctl-4", posteriors.control_4, SEEN, says=posteriors.say_control_4),
+    exhibit("ctl-5", posteriors.control_5, SEEN, VARIANTS, says=posteriors.say_control_5),
+    exhibit("ctl-6", tables.control_6, SEEN, draw=tables.draw_control_6),
     exhibit("ctl-7", posteriors.control_7, SEEN, MEASURED),
-    exhibit("fig-3", posteriors.figure_3, ON_VARIANTS, alt=sentences.by_samples),
-    exhibit("fig-5", posteriors.figure_5, ON_VARIANTS, alt=sentences.curves),
-    exhibit("fig-6", posteriors.figure_6, ON_VARIANTS, alt=sentences.curves),
-    exhibit("fig-7", posteriors.figure_7, ON_VARIANTS, alt=sentences.curves),
+    exhibit("fig-3", posteriors.figure_3, ON_VARIANTS, alt=posteriors.samples_in_words),
+    exhibit("fig-5", posteriors.figure_5, ON_VARIANTS, alt=posteriors.curves_in_words),
+    exhibit("fig-6", posteriors.figure_6, ON_VARIANTS, alt=posteriors.curves_in_words),
+    exhibit("fig-7", posteriors.figure_7, ON_VARIANTS, alt=posteriors.curves_in_words),
     exhibit("ctl-13", posteriors.control_13, DRAWS),
-    exhibit("fig-4", tables.figure_4, ARCHITECTURES, says=sentences.of_figure_4),
+    exhibit("fig-4", tables.figure_4, ARCHITECTURES, says=tables.say_figure_4),
     exhibit("tab-2", tables.table_2, STRANGERS, judge=tables.table_2_comparison),
     exhibit("ctl-8", theory.control_8),
     exhibit("ctl-9", theory.control_9, settings=True),

@@ -1,19 +1,22 @@
 """Is Algorithm 1's p-value a false-positive rate, can it rank records, and whom does it accuse?"""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from membership import metrics
+from membership import metrics, plots
 from membership.arrays import FloatArray
 from membership.attacks.bmia import student_log_survival
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia.scores import Seen, measured, percent
 from membership.studies.bmia.settings import SAMPLES, Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NOMINAL = 0.01
 PERFECT = "perfect predictive"
@@ -47,6 +50,22 @@ def control_2(datasets: list[Seen], measured: list[xr.Dataset], settings: Settin
                 rates = 100 * (p < NOMINAL).mean(axis=1)
                 listed.append(_row(seen.label, name, int(n), percent(rates)))
     return tidy(listed, origin(datasets))
+
+
+def draw_control_2(table: pd.DataFrame) -> "Figure":
+    """Control 2: the share of non-members below a nominal rate, beside that rate."""
+    shown = table.assign(panel=table["panel"].str.removesuffix(AT_NOMINAL))
+    promised = shown.drop_duplicates(["panel", "n_samples"])
+    promised = promised.assign(series="promised", value=1.0, low=1.0, high=1.0)
+    return plots.lines_with_intervals(
+        pd.concat([shown[shown["series"] != "published, exact"], promised]),
+        "n_samples",
+        by="series",
+        panel="panel",
+        log_x=True,
+        same_scale=True,
+        x_label="samples",
+    )
 
 
 def p_value(z: FloatArray, n: int, calibrated: bool) -> FloatArray:
@@ -139,6 +158,20 @@ def control_17(datasets: list[Seen], settings: Settings) -> pd.DataFrame:
                 share = percent([target[name][metric] for target in by_target])
                 listed.append({"dataset": seen.label, "p_value": name, "metric": metric, **share})
     return tidy(listed, origin(datasets))
+
+
+def draw_control_17(table: pd.DataFrame) -> "Figure":
+    """Control 17: how many of those accused are no members, beside the share that was promised."""
+    return plots.dots_by_row(
+        table[table["metric"] == FALSE].assign(series="found"),
+        "p_value",
+        by="series",
+        panel="dataset",
+        label="of those accused, no members (%)",
+        baseline=10.0,
+        baseline_label="promised",
+        told=".0f",
+    )
 
 
 def _of_target(seen: Seen, target: int, seed: int) -> dict[str, dict[str, float]]:

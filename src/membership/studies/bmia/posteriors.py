@@ -16,6 +16,7 @@ from membership import metrics
 from membership.arrays import FloatArray
 from membership.attacks.bmia import bmia_from_moments
 from membership.exhibits.rows import of_each, of_error
+from membership.exhibits.sentences import span
 from membership.exhibits.source import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import evidence, scores
@@ -71,6 +72,15 @@ def figure_3(datasets: list[Asked]) -> pd.DataFrame:
     return tidy(listed, _origin(datasets))
 
 
+def samples_in_words(table: pd.DataFrame) -> str:
+    """The first and the last rate of each line."""
+    texts = []
+    for (panel, series), part in table.groupby(["panel", "series"], sort=False):
+        value = part.sort_values("n_samples")["value"]
+        texts.append(f"{panel}, {series}: {value.iloc[0]:.1f} to {value.iloc[-1]:.1f}")
+    return f"Panels of true-positive rate (%) against the number of samples. {'; '.join(texts)}."
+
+
 def figure_5(datasets: list[Asked]) -> pd.DataFrame:
     """ROC curves with the full, the Kronecker-factored and the diagonal posterior (Figure 5)."""
     parts, left_out = [], []
@@ -79,10 +89,9 @@ def figure_5(datasets: list[Asked]) -> pd.DataFrame:
         chosen = {"full": FULL, "KFAC": f"kron, {n}", "diagonal": f"diag, {n}"}
         there = {series: v for series, v in chosen.items() if v in variants["variant"].values}
         attacked = {series: scored(seen, variants, variant) for series, variant in there.items()}
-        parts += [_curve(seen, series, pairs) for series, pairs in attacked.items()]
+        parts += _curves(seen, attacked)
         if "full" not in attacked:
             left_out.append(f"{seen.label} ({variants.attrs['parameters']:,} parameters)")
-        parts.append(_plain(seen))
     note = f"The full posterior is left out for {', '.join(left_out)}." if left_out else ""
     return tidy(parts, _origin(datasets, note=note))
 
@@ -92,8 +101,9 @@ def figure_6(datasets: list[Asked]) -> pd.DataFrame:
     parts, chosen = [], []
     for seen, variants in datasets:
         kron = f"kron, {variants.attrs['n_samples']}"
+        attacked = {}
         for words, variant in (("marginal likelihood", kron), ("validation", "validation")):
-            parts.append(_curve(seen, words, scored(seen, variants, variant)))
+            attacked[words] = scored(seen, variants, variant)
             precisions = variants["prior_precision"].sel(variant=variant).values
             chosen.append(
                 f"{seen.label}, {words}: {precisions.min():.3g} to {precisions.max():.3g}"
@@ -101,7 +111,7 @@ def figure_6(datasets: list[Asked]) -> pd.DataFrame:
         attrs = variants.attrs
         decay = attrs["recipe"]["weight_decay"] * attrs["reference_members"]
         chosen.append(f"{seen.label}, training's weight decay: {decay:.3g}")
-        parts.append(_plain(seen))
+        parts += _curves(seen, attacked)
     return tidy(parts, _origin(datasets, note=f"Prior precisions: {'; '.join(chosen)}."))
 
 
@@ -110,10 +120,20 @@ def figure_7(datasets: list[Asked]) -> pd.DataFrame:
     parts = []
     for seen, variants in datasets:
         chosen = {"MC, drawn weights": "mc", "LLN, drawn logits": f"kron, {sizes(variants)[-1]}"}
-        parts += [_curve(seen, s, scored(seen, variants, v)) for s, v in chosen.items()]
-        parts.append(_curve(seen, "closed form", seen.attack("bmia-closed")))
-        parts.append(_plain(seen))
+        attacked = {series: scored(seen, variants, v) for series, v in chosen.items()}
+        parts += _curves(seen, {**attacked, "closed form": seen.attack("bmia-closed")})
     return tidy(parts, _origin(datasets))
+
+
+def curves_in_words(table: pd.DataFrame) -> str:
+    """The rate of each curve near 1%."""
+    texts = []
+    for panel, part in table.groupby("panel", sort=False):
+        near = part[np.isclose(part["fpr"], 0.01, rtol=0.05)]
+        rates = [f"{row.series} {100 * row.tpr:.1f}%" for row in near.itertuples()]
+        texts.append(f"{panel}: {', '.join(rates)}")
+    start = "ROC curves on logarithmic axes, a panel a data set. TPR at 1% FPR"
+    return f"{start}: {'; '.join(texts)}."
 
 
 def _origin(datasets: list[Asked], **extra: Any) -> dict[str, Any]:
@@ -162,12 +182,10 @@ def _rates(seen: Seen, series: str, n: int, pairs: Pairs) -> list[dict]:
     return listed
 
 
-def _curve(seen: Seen, series: str, pairs: Pairs) -> pd.DataFrame:
-    return roc({"panel": seen.label, "series": series}, pairs)
-
-
-def _plain(seen: Seen) -> pd.DataFrame:
-    return _curve(seen, "difference", seen.attack("difference"))
+def _curves(seen: Seen, attacked: dict[str, Pairs]) -> list[pd.DataFrame]:
+    """ROC curves of some posteriors, and of the plain difference."""
+    shown = {**attacked, "difference": seen.attack("difference")}
+    return [roc({"panel": seen.label, "series": s}, pairs) for s, pairs in shown.items()]
 
 
 def control_13(draws: list[xr.Dataset]) -> pd.DataFrame:
@@ -220,6 +238,13 @@ def control_4(datasets: list[Seen]) -> pd.DataFrame:
     return tidy(parts, origin(datasets))
 
 
+def say_control_4(table: pd.DataFrame) -> str:
+    """How many points lie right of the line of equal standard deviations."""
+    larger = (table["laplace"] > table["retraining"]).groupby(table["dataset"], sort=False).mean()
+    texts = [f"{name} {share:.0%}" for name, share in larger.items()]
+    return f"Records whose Laplace standard deviation is the larger one: {'; '.join(texts)}."
+
+
 def control_5(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     """How the two standard deviations are related (Control 5).
 
@@ -251,6 +276,19 @@ def control_5(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     note = f"Corrected correlation not identified: {', '.join(unknown)}." if unknown else ""
     table.attrs = origin(datasets, note=note)
     return table
+
+
+def say_control_5(table: pd.DataFrame) -> str:
+    """The ratio of the two, and the corrected correlation where it is identified."""
+    value = table.set_index("quantity")["value"]
+    ratio = 1 / value[[RATIO]]
+    sentence = (
+        f"By data set the Laplace standard deviation is {span(ratio, 1, '')} times that over "
+        "retraining"
+    )
+    if CORRECTED not in value:
+        return f"{sentence}."
+    return f"{sentence}; their correlation is {span(value[['corrected for noise']], 2, '')}."
 
 
 def _summary(name: str, values: list[float], reliability: dict[str, float]) -> dict[str, float]:

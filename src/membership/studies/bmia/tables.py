@@ -3,15 +3,16 @@
 Also LiRA's variances, and references of another architecture than the target's (Figure 4).
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership import metrics, published
+from membership import metrics, plots, published
 from membership.attacks.references import difference
 from membership.exhibits.rows import of_each
+from membership.exhibits.sentences import span
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.bmia import scores
 from membership.studies.bmia.experiment import LABELS, PUBLISHED
@@ -32,6 +33,9 @@ from membership.studies.bmia.scores import (
     tpr,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 ON = ["dataset", "attack", "n_reference", "metric"]
 _SETUP = (
     "LiRA offline, one-sided, a variance a record; RMIA with a = 0.3, untuned; QMIA a small "
@@ -41,8 +45,27 @@ TIME = "time_min"
 SHARE, LIRA = "inference / training", "training and inference / LiRA (n=8)"
 DRAWS = "inference, most / fewest samples"
 REFERENCES, TIMINGS = 8, "Timings"
+FPR = 0.01
+FOUND = rate_name(FPR)
+GAINED = {scores.gained_of(FOUND): "members found at 1% FPR", scores.gained_of("auc(%)"): "AUC"}
+# By what they need: no reference, one, or several.
+ATTACKS = {
+    "Attack-P": "Attack-P",
+    "QMIA": "QMIA",
+    "difference": "plain difference",
+    "BMIA": "BMIA",
+    "Attack-R": "Attack-R",
+    "LiRA": "LiRA",
+    "RMIA": "RMIA",
+}
 # The row of BMIA among LiRA's variances.
 OURS = "of the posterior (BMIA)"
+# Three attacks of one name.
+VARIANCES = {
+    "a record, one-sided": "a variance a record",
+    "a record, two-sided": "the same, two-sided",
+    "global, one-sided": "one variance for all",
+}
 _TRAINED = (("LiRA", 2), ("LiRA", 4), ("LiRA", REFERENCES), ("BMIA", 1))
 
 
@@ -75,6 +98,31 @@ def printed_1() -> pd.DataFrame:
     return tidy([*parts, rest], printed.attrs)
 
 
+def draw_table_1(table: pd.DataFrame) -> "Figure":
+    """Table 1: members found, an attack a row and its number of references a mark."""
+    shown = table[(table["metric"] == FOUND) & table["attack"].isin(ATTACKS)]
+    order = list(ATTACKS)
+    shown = shown.sort_values("attack", key=lambda attack: attack.map(order.index), kind="stable")
+    shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
+    plain = shown[shown["attack"] == "difference"].set_index("dataset")["value"].to_dict()
+    count = shown["n_reference"].astype(int)
+    words = count.map(lambda n: "no reference" if n == 0 else f"{n} reference" + "s" * (n > 1))
+    return plots.dots_by_row(
+        shown.assign(row=shown["attack"].map(ATTACKS), references=words),
+        "row",
+        by="references",
+        panel="dataset",
+        label="members found at 1% FPR (%)",
+        baseline=plain,
+        baseline_label="plain difference",
+        joined=True,
+    )
+
+
+def _place(table: pd.DataFrame) -> dict[str, int]:
+    return {name: place for place, name in enumerate(table["dataset"].unique())}
+
+
 def control_1(datasets: list[Seen]) -> pd.DataFrame:
     """What the posterior adds to the plain difference to the same reference (Control 1)."""
     listed = []
@@ -90,6 +138,20 @@ def control_1(datasets: list[Seen]) -> pd.DataFrame:
             key = {"dataset": seen.label, "attack": name}
             listed += of_each(key, "metric", scores.gains(pairs, seen.attack("difference")))
     return tidy(listed, origin(datasets))
+
+
+def draw_control_1(table: pd.DataFrame) -> "Figure":
+    """Control 1: what BMIA gains over the plain difference to the same reference."""
+    shown = table[(table["attack"] == "BMIA") & table["metric"].isin(GAINED)]
+    return plots.dots_by_row(
+        shown.assign(metric=shown["metric"].map(GAINED)),
+        "dataset",
+        panel="metric",
+        label="BMIA minus plain difference (points)",
+        baseline=0.0,
+        stems=True,
+        told="+.1f",
+    )
 
 
 def control_6(datasets: list[Seen]) -> pd.DataFrame:
@@ -111,6 +173,27 @@ def control_6(datasets: list[Seen]) -> pd.DataFrame:
     return tidy(listed, origin(datasets))
 
 
+def draw_control_6(table: pd.DataFrame) -> "Figure":
+    """Control 6: members that each LiRA finds by its number of references, BMIA's as a line."""
+    rates = table[table["metric"] == FOUND]
+    bmia = rates[rates["variance"] == OURS].set_index("dataset")["value"].to_dict()
+    shown = pd.concat([rates[rates["variance"] == variance] for variance in VARIANCES])
+    shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
+    return plots.dots_by_row(
+        shown.assign(
+            row=shown["variance"].map(VARIANCES),
+            references=shown["n_reference"].astype(int).map("{} references".format),
+        ),
+        "row",
+        by="references",
+        panel="dataset",
+        label="members that LiRA finds at 1% FPR (%)",
+        baseline=bmia,
+        baseline_label="BMIA, one reference",
+        joined=True,
+    )
+
+
 def control_10(timings: list[xr.Dataset]) -> pd.DataFrame:
     """Wall times of training and of inference (Control 10), and their ratios.
 
@@ -129,6 +212,13 @@ def control_10(timings: list[xr.Dataset]) -> pd.DataFrame:
     attrs = origin(timings, timing=True)
     sizes = {TIMINGS: str(timings[0].sizes["timing"])}
     return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **sizes}})
+
+
+def say_control_10(table: pd.DataFrame) -> str:
+    """The fit and the scores as a share of one reference's training."""
+    shares = table[(table["attack"] == "BMIA") & (table["metric"] == SHARE)]["value"]
+    how = f"(KFAC, {table.attrs['sizes']['Draws']} samples)"
+    return f"Fit and scores {how} take {span(100 * shares)} of the time of training one reference."
 
 
 def _of_structure(
@@ -153,7 +243,6 @@ def _row(label: str, attack: str, n: int, metric: str, timings: np.ndarray) -> d
     return {**key, **metrics.summary(timings, lowest=0.0)}
 
 
-FPR = 0.01
 TABLE_2_RATES = (0.001, 0.005, 0.01, 0.05)
 TABLE_2_SIZE = 8
 
@@ -172,6 +261,18 @@ def figure_4(datasets: list[Seen]) -> pd.DataFrame:
     text = f"architectures {', '.join(models)} instead of seven networks"
     table.attrs = origin(datasets[:1], text, note=_note(table, datasets[0].label))
     return table
+
+
+def say_figure_4(table: pd.DataFrame) -> str:
+    """How often the matched reference is best."""
+    best, targets = matched(table)
+    return f"A reference of the target's own architecture is best for {best} of {targets} targets."
+
+
+def matched(table: pd.DataFrame) -> tuple[int, int]:
+    """For how many targets the matched reference is best, and of how many."""
+    best = table.loc[table.groupby("target", sort=False)["value"].idxmax()]
+    return int((best["target"] == best["reference"]).sum()), len(best)
 
 
 def _note(table: pd.DataFrame, label: str) -> str:

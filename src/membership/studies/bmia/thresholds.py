@@ -72,6 +72,18 @@ def figure_2(datasets: list[Seen]) -> pd.DataFrame:
     return table
 
 
+def figure_2_in_words(table: pd.DataFrame) -> str:
+    """Where each law of Figure 2 peaks, against the target's score."""
+    texts = []
+    for name, part in table.groupby("dataset", sort=False):
+        peaks = [
+            f"{series} near {law.loc[law['density'].idxmax(), 'hinge']:.0f}"
+            for series, law in part.groupby("series", sort=False)
+        ]
+        texts.append(f"{name}: {', '.join(peaks)}, the target at {part['target'].iloc[0]:.0f}")
+    return f"Densities of the hinge of one record, a panel a data set. Peaks: {'; '.join(texts)}."
+
+
 def _above(non_members: np.ndarray, hinge: FloatArray) -> np.ndarray:
     """The non-members above the 95% quantile; those at it where the largest are all equal."""
     quantile = np.quantile(hinge, 1 - ALPHA)

@@ -16,25 +16,19 @@ import pandas as pd
 import xarray as xr
 from scipy.interpolate import CubicSpline
 
-from membership import lood, nngp
+from membership import lood
 from membership.arrays import FloatArray
+from membership.exhibits.sentences import span
 from membership.nngp.activations import ACTIVATIONS
 from membership.studies.lood import measures
-from membership.studies.lood.evidence import N_SETS, of_sets
 from membership.studies.lood.experiment import (
     MATCHED,
     NETWORK,
     NETWORK_MATCHED,
     RELU,
-    SCALINGS,
     SETTING,
-    Records,
-    at_edge,
-    load,
-    parts,
 )
 from membership.studies.lood.leakage import points, sizes_of
-from membership.studies.lood.settings import Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -68,6 +62,15 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     return table
 
 
+def say_figure_5(table: pd.DataFrame) -> str:
+    """Figure 5: the share of points above the line."""
+    parts = []
+    for series, part in table.groupby("series", sort=False):
+        share = 100 * (part["y"] > part["x"]).mean()
+        parts.append(f"{share:.0f}% ({series})")
+    return f"Records for which GeLU leaks more: {', '.join(parts)}."
+
+
 def _at(activations: xr.Dataset, inputs: str, depth: int, kernel: str) -> lood.Contrast:
     part = activations.sel(inputs=inputs, depth=depth, kernel=kernel)
     return measures.of_moments(part["variance"].values, part["square"].values, activations)
@@ -94,6 +97,16 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
     table = pd.DataFrame(rows)
     table.attrs["sizes"] = sizes_of(activations, relu)
     return table
+
+
+def say_shares(table: pd.DataFrame) -> str:
+    """Control 9: the released weights, and the same at equal mean variance."""
+    of_kl = by_kl(table).set_index("kernels")["value"]
+    released, alike = (span(of_kl[[kernels]]) for kernels in (SETTING, MATCHED))
+    return (
+        f"Over inputs and depths GeLU leaks more for {released} of records as released, "
+        f"and for {alike} at the same mean variance."
+    )
 
 
 def share_at(depth: int, measure: str) -> str:
@@ -124,7 +137,7 @@ KERNELS = {
 """What the weights' scale is under either activation."""
 
 
-def map_of_shares(table: pd.DataFrame) -> "Figure":
+def draw_shares(table: pd.DataFrame) -> "Figure":
     """Control 9: where GeLU leaks more, and where ReLU does, by the KL of the process."""
     from membership import plots
 
@@ -280,6 +293,13 @@ def rates() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def say_rates(table: pd.DataFrame) -> str:
+    """Which of GeLU's fixed points are stable."""
+    chi = table[(table["metric"] == "chi_var") & (table["activation"] == "GeLU")]
+    stable = chi.loc[chi["value"] < 1, "q"].tolist()
+    return f"GeLU's fixed points are stable at q = {', '.join(stable)}."
+
+
 def _normal(reach: float, n: int) -> tuple[FloatArray, FloatArray]:
     """Nodes of the trapezoid rule and their weights under the standard normal law."""
     s = np.linspace(-reach, reach, n)
@@ -301,69 +321,6 @@ def _spread(
     return float(weight @ (gap * gap) @ other)
 
 
-def along_edge(name: str, n_records: int, settings: Settings) -> xr.Dataset:
-    """Whether GeLU's KL is above ReLU's, by record, at fixed points of the edge of chaos.
-
-    Both kernels keep the same mean variance q, and the noise is a share of it. ReLU's KL does not
-    depend on q then. ELU and tanh stand beside where every input has the same variance, on three of
-    the training sets, which share no record.
-    """
-    # Here and not above: lists of exhibits must not wait for torch.
-    from membership import evidence
-
-    size = n_records or settings.n_records
-    training_sets = [
-        load(settings, name, size, part) for part in range(parts(settings, name, size))
-    ]
-    log_ratios = [[_along(records, scaling) for scaling in SCALINGS] for records in training_sets]
-    sphere = [_others_on_sphere(records) for records in training_sets[:N_SETS]]
-    dims = ("training_set", "inputs", "depth", "q", "ratio")
-    levels = {"inputs": list(SCALINGS), "depth": list(EDGE_DEPTHS), "q": list(QS)}
-    return evidence.dataset(
-        "process",
-        {
-            "more": ((*dims, "record"), np.array(log_ratios) > 0),
-            "log_ratio": (dims, np.mean(log_ratios, axis=-1)),
-            "more_on_sphere": (("set_on_sphere", "activation", *dims[2:], "record"), sphere),
-        },
-        levels | {"ratio": list(RATIOS), "activation": list(OTHERS)},
-        **of_sets(training_sets, settings),
-    )
-
-
-def _along(records: Records, scaling: str) -> FloatArray:
-    """Log ratios of GeLU's KL and ReLU's, (depth, q, ratio, record)."""
-    x = records.inputs(scaling)
-    log_ratios = np.zeros((len(EDGE_DEPTHS), len(QS), len(RATIOS), len(records)))
-    for i, depth in enumerate(EDGE_DEPTHS):
-        relu = nngp.fully_connected(depth)(x)
-        below = _log_kl(relu / np.diag(relu).mean(), records)
-        for j, q in enumerate(QS):
-            fixed_point = point("GeLU", q)
-            stds = fixed_point.w_std, float(np.sqrt(fixed_point.b_variance))
-            kernel = nngp.fully_connected(depth, "gelu", *stds)(at_edge(x, *stds, q))
-            log_ratios[i, j] = _log_kl(kernel / np.diag(kernel).mean(), records) - below
-    return log_ratios
-
-
-def _others_on_sphere(records: Records) -> np.ndarray:
-    """Whether ELU and tanh are above ReLU on the sphere, (activation, depth, q, ratio, record)."""
-    x = records.inputs("unit sphere")
-    cosine = x @ x.T / x.shape[1]
-    relus = [nngp.fully_connected(depth)(x) for depth in EDGE_DEPTHS]
-    below = [_log_kl(relu / np.diag(relu).mean(), records) for relu in relus]
-    comparisons = []
-    for name in OTHERS:
-        of_q = [on_sphere(name, q, cosine, EDGE_DEPTHS) for q in QS]
-        above = [[_log_kl(k / q, records) for k in ks] for q, ks in zip(QS, of_q, strict=True)]
-        comparisons.append(np.swapaxes(above, 0, 1) > np.array(below)[:, None])
-    return np.array(comparisons)
-
-
-def _log_kl(matrix: FloatArray, records: Records) -> FloatArray:
-    return np.log([lood.leave_one_out(matrix, records.targets, ratio).kl for ratio in RATIOS])
-
-
 def by_point(datasets: list[xr.Dataset]) -> pd.DataFrame:
     """Share of records with more KL than under ReLU, at fixed points of the edge of chaos."""
     rows = []
@@ -379,6 +336,17 @@ def by_point(datasets: list[xr.Dataset]) -> pd.DataFrame:
                 name, sphere.sel(activation=name), dataset=label, inputs="unit sphere"
             )
     return pd.DataFrame(rows)
+
+
+def say_points(table: pd.DataFrame) -> str:
+    """In how many cells at stable points GeLU leads."""
+    deep = table[(table["activation"] == "GeLU") & (table["chi_var"] < 1)]
+    deep = deep[depth_of(deep["metric"]) > 1]
+    behind = deep[deep["value"] <= 50]
+    return (
+        "At its stable points, with two layers or more, GeLU leaks more for most records in "
+        f"{len(deep) - len(behind)} of {len(deep)} cells."
+    )
 
 
 def _at_points(name: str, more: xr.DataArray, **keys: str) -> list[dict[str, Any]]:

@@ -106,6 +106,17 @@ def figure_12(settings: Settings) -> pd.DataFrame:
     return _table(curves)
 
 
+def peaks_in_words(table: pd.DataFrame) -> str:
+    """Where each curve of a toy is largest."""
+    parts = []
+    for (panel, series), part in table.groupby(["panel", "series"], sort=False):
+        dips = panel == "variances"
+        at = part["value"].idxmin() if dips else part["value"].idxmax()
+        to = f"dips to {part.loc[at, 'value']:.2f}" if dips else "peaks"
+        parts.append(f"{panel}, {series}, {to} at {part.loc[at, 'x']:.2f}")
+    return f"Curves along one-dimensional queries: {'; '.join(parts)}."
+
+
 def locations(settings: Settings) -> pd.DataFrame:
     """Where mean distance and KL are largest, for several differing records (part of Control 8)."""
     rows = []
@@ -188,3 +199,16 @@ def mean_against_kl(influenced: xr.Dataset, settings: Settings) -> pd.DataFrame:
     n = len(ratio)
     rows = [{**key, "metric": metric, "value": float(v), "n": n} for metric, v in values.items()]
     return pd.concat([locations(settings), pd.DataFrame(rows)], ignore_index=True)
+
+
+def say_places(table: pd.DataFrame) -> str:
+    """Control 8, its pictures."""
+    pictures = table[table["case"] == PICTURES]
+    of_pictures, n = pictures.set_index("metric")["value"], int(pictures["n"].iloc[0])
+    better = round(of_pictures["records with a better query (%)"] * n / 100)
+    lower = of_pictures["of these queries, those with a lower AUC (%)"]
+    return (
+        f"By mean distance another picture is better for {better} of {n} records, and "
+        f"{round(lower * better / 100) if better else 0} of these {better} pictures tell an "
+        "attacker less."
+    )

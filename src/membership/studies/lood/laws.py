@@ -1,22 +1,17 @@
-"""Which law of wide networks ranks records as trained networks do, by its noise (Control 15).
+"""Which law of wide networks ranks records as trained networks do, by its noise (Control 15)."""
 
-Evidence: what three laws say of the records that networks are retrained without.
-"""
+from typing import TYPE_CHECKING, Any
 
-from typing import Any
-
-import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership import lood, nngp
+from membership import lood
 from membership.arrays import FloatArray
 from membership.studies.lood import leakage, measures
-from membership.studies.lood.evidence import of_records
-from membership.studies.lood.experiment import NOISES, load, square
 from membership.studies.lood.leakage import RANKED
-from membership.studies.lood.networks import NETWORK_W_STD, left_out_of
-from membership.studies.lood.settings import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PROCESS, TANGENT = "NNGP posterior", "NTK posterior"
 ENSEMBLE, DISTANCE = "NTK law of trained ensembles", "NNGP mean distance"
@@ -28,58 +23,6 @@ LEAST_NETWORKS = 4
 RELEASED_NOISE, BEST_NOISE = 0.05, 0.5
 AHEAD_OF_NOISE = f"rank correlation at noise {BEST_NOISE:g} less this one"
 RELIABILITY = "split-half reliability of the networks' AUC"
-
-
-def gathered(settings: Settings) -> xr.Dataset:
-    """How far apart each law is with a record and without it, at the record, by noise or ridge.
-
-    Kernels have the depth and deviation of the networks; no network is trained.
-    """
-    # Here and not above: lists of exhibits must not wait for torch.
-    from membership import evidence
-
-    own = load(settings).first(settings.network_records)
-    chosen = left_out_of(own, settings)
-    by_activation = []
-    for activation in NETWORKS:
-        kernel = nngp.fully_connected(settings.depth, activation, NETWORK_W_STD[activation])
-        prior, tangent = kernel(own.inputs()), nngp.tangent_kernel(kernel, own.inputs())
-        by_activation.append(
-            [
-                [_of_posterior(matrix, own.targets, noise)[:, chosen] for noise in NOISES]
-                for matrix in (prior, tangent)
-            ]
-        )
-        ensembles = (
-            lood.trained_ensembles(prior, tangent, own.targets, chosen, ridge) for ridge in NOISES
-        )
-        by_activation[-1].append([_of_ensemble(contrast) for contrast in ensembles])
-    excess, shift, distance = np.moveaxis(by_activation, 3, 0)
-    dims = ("activation", "law", "level", "record")
-    return evidence.dataset(
-        "process",
-        {"excess": (dims, excess), "shift": (dims, shift), "mean_distance": (dims, distance)},
-        {
-            "activation": list(NETWORKS),
-            "law": [PROCESS, TANGENT, ENSEMBLE],
-            "level": list(NOISES),
-            "record": chosen,
-        },
-        **of_records(own, settings, records_left_out=len(chosen)),
-    )
-
-
-def _of_posterior(matrix: FloatArray, y: FloatArray, noise: float) -> FloatArray:
-    """Excess, shift and mean distance of every record: (3, records)."""
-    process = lood.leave_one_out(matrix, y, noise)
-    share = process.variance / (process.variance + noise)
-    return np.stack(
-        [process.variance / noise, square(process) * share / noise, process.mean_distance]
-    )
-
-
-def _of_ensemble(contrast: lood.Contrast) -> FloatArray:
-    return np.stack([contrast.excess[:, 0], contrast.shift[:, 0], contrast.mean_distance])
 
 
 def against_networks(laws: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.DataFrame:
@@ -129,7 +72,7 @@ def _contrast(part: xr.Dataset) -> lood.Contrast:
     return lood.Contrast(excess, shift, part["mean_distance"].values, part.attrs["outputs"])
 
 
-def drawn(table: pd.DataFrame) -> Any:
+def draw(table: pd.DataFrame) -> "Figure":
     """Rank correlations by noise, a line a law and a panel a kind of network."""
     from membership import plots
 

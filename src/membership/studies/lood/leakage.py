@@ -10,6 +10,7 @@ from scipy.stats import norm, rankdata, sem
 from membership import lood
 from membership.arrays import FloatArray
 from membership.exhibits.rows import correlation, rank_correlation
+from membership.exhibits.sentences import span
 from membership.studies.lood import measures
 from membership.studies.lood.experiment import (
     CLASS_NAMES,
@@ -200,6 +201,23 @@ def over_sets(sets: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def say_sets(table: pd.DataFrame) -> str:
+    """The range over training sets, depths and kernels of each rank correlation."""
+    parts, raw = [], table[table["inputs"] == "raw"]
+    for metric in (OF_KL, OF_MEAN):
+        value = raw.loc[raw["metric"] == metric, "value"]
+        parts.append(f"{metric}: {value.min():.3f} to {value.max():.3f}")
+    more = raw[raw["metric"] == MORE]
+    shares = []
+    for name, deviation in RELEASED.items():
+        value = more.loc[more["kernel"].map(family_of) == name, "value"]
+        shares.append(f"{span(value)} at {deviation}")
+    return (
+        f"Rank correlations on raw pixels: {'; '.join(parts)}. GeLU leaks more for this share of "
+        f"records, by depth and training set: {', '.join(shares)}."
+    )
+
+
 def _on_one(part: xr.Dataset, where: dict[str, Any]) -> list[dict[str, Any]]:
     by_case = {str(case): measures.contrast(part, case) for case in part["case"].values}
     rows = []
@@ -311,6 +329,18 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
         for panel, x in (("mean distance", process.mean_distance), ("KL", process.kl()))
     ]
     return pd.concat(parts, ignore_index=True).drop(columns=["low", "high"])
+
+
+def say_figure_6(table: pd.DataFrame) -> str:
+    """Figure 6: how much the attack may know where either measure is small."""
+    most = {}
+    for panel in ("mean distance", "KL"):
+        part = table[(table["panel"] == panel) & (table["series"] == RECORDS)]
+        most[panel] = part.loc[part["x"] < part["x"].median(), "y"].max()
+    return (
+        "The largest AUC among the half of records with the smallest mean distance is "
+        f"{most['mean distance']:.2f}; with the smallest KL, {most['KL']:.2f}."
+    )
 
 
 def leakage_map(records: xr.Dataset) -> pd.DataFrame:

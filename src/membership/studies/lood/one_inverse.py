@@ -74,6 +74,23 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
     return whole
 
 
+def say_costs(table: pd.DataFrame) -> str:
+    """Control 2."""
+    value = table.set_index("quantity")["value"]
+    one_by_one = value[value.index.str.endswith(AT_ONCE)].iloc[0]
+    alone, training = value[ALONE], value[value.index.str.endswith(RETRAINING)]
+    kernel = value[value.index.str.startswith(KERNEL)].iloc[0]
+    times, with_kernel = (training.iloc[0] / seconds for seconds in (alone, alone + kernel))
+    sentence = (
+        f"Retraining for a record takes {times:,.0f} times as long as its closed form "
+        f"({with_kernel:,.0f} with the kernel). "
+    )
+    paper = value[value.index.str.endswith(COSTS)]
+    if paper.empty:
+        return f"{sentence}One by one records take {one_by_one:,.0f} times as long as all at once."
+    return f"{sentence}At the paper's size it takes {paper.iloc[0]:,.0f} times as long."
+
+
 def comparison(regenerated: pd.DataFrame) -> pd.DataFrame:
     """The ratio beside that of the README: GPU hours of retraining over GPU minutes of LOOD."""
     text = published.table("lood_text").set_index("quantity")["value"]

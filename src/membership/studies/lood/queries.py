@@ -8,6 +8,7 @@ import xarray as xr
 
 from membership.studies.lood import influenced, measures
 from membership.studies.lood.experiment import cells
+from membership.studies.lood.reconstruction import SUCCESS
 from membership.studies.lood.settings import Settings
 
 MEASURES = {"kl": "KL(D, D')", "kl-reverse": "KL(D', D)", "auc": "AUC"}
@@ -89,6 +90,14 @@ def optimality(attempts: xr.Dataset, searches: xr.Dataset) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.attrs["residue"] = 1e-8
     return table
+
+
+def say_attempts(table: pd.DataFrame) -> str:
+    """Control 5."""
+    tried, excess = int(table.groupby(["kernel", "queries"])["tried"].max().sum()), table["value"]
+    most = excess.max()
+    above = "none lies above the record beyond rounding" if most < 1e-6 else "one tells more"
+    return f"Of {tried:,} queries and sets of queries {above}: the largest excess is {most:.0e}."
 
 
 def escapes(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
@@ -198,3 +207,15 @@ def figure_10(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     table[words] = table[words].fillna("")
     table.attrs["sizes"] = _sizes(normalised, at_mean)
     return table
+
+
+def figure_10_in_words(table: pd.DataFrame) -> str:
+    """The alternative text of Figure 10."""
+    queries = table[table["row"] == "better query"]
+    alike = int((queries["correlation"] > SUCCESS).sum())
+    return (
+        f"Two rows of pictures, records above the queries found from them, of which {alike} of "
+        f"{len(queries)} look like their records. Below, three curves that are flat far from the "
+        "mean and then rise a hundredfold for each factor of ten nearer; all cross the line of the "
+        "record itself."
+    )

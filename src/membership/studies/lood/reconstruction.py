@@ -1,6 +1,6 @@
 """Tables of the reconstructions: Figures 2, 3, 8, 9 and 14 to 19, and how often they succeed."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,9 @@ import xarray as xr
 
 from membership.studies.lood import measures
 from membership.studies.lood.experiment import cells
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # A query is said to have found the record from this correlation on; two digits of one class may
 # have 0.97.
@@ -196,6 +199,15 @@ def of_kinds(table: pd.DataFrame, *kinds: str) -> pd.DataFrame:
     return table[table["row"].isin([_row(group, kind) for group in groups for kind in kinds])]
 
 
+def draw_groups(table: pd.DataFrame) -> "Figure":
+    """Figure 3, with the pictures of all groups in the same rows."""
+    from membership import plots
+
+    place = table["row"].str.partition(": ")
+    columns = place[0] + ", " + table["column"].astype(str)
+    return plots.image_grid(table.assign(row=place[2], column=columns))
+
+
 def recovery(table: pd.DataFrame) -> dict[str, Any]:
     """Of Figure 3: single searches by the member they recover, and groups wholly recovered.
 
@@ -217,6 +229,18 @@ def recovery(table: pd.DataFrame) -> dict[str, Any]:
         "members": [measures.share(hit) for hit in hits],
         "whole": measures.share(np.array(whole)),
     }
+
+
+def say_groups(table: pd.DataFrame) -> str:
+    """Figure 3: which members single searches find, and how often all of a group are found."""
+    rates = recovery(table)
+    by_rank = ", ".join(f"{rate['value']:.0f}" for rate in rates["members"])
+    whole = rates["whole"]
+    return (
+        f"Of {rates['members'][0]['n']} single searches {by_rank}% recover the most, the second "
+        f"and the least exposed member. All searches of a group recover all three members "
+        f"in {whole['value']:.0f}% of {whole['n']} groups."
+    )
 
 
 def _nearest(group: str, kind: str, place: int, near: Any, kl: float, level: Any) -> dict:
@@ -245,6 +269,16 @@ def _queries(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]
         | {"kl": search.kl, "kl_at_record": search.kl_at_record, **cells(level[search.picture])}
         for search in chosen.itertuples()
     ]
+
+
+def say_found(table: pd.DataFrame) -> str:
+    """How many of the shown searches found their record."""
+    shown = table[table["kernel"].fillna("") != ""]
+    count, kernels = int((shown["correlation"] > SUCCESS).sum()), shown["kernel"].unique()
+    under = f" under {kernels[0]}" if len(kernels) == 1 else ""
+    return (
+        f"{count} of {len(shown)} queries{under} found their record (correlation above {SUCCESS})."
+    )
 
 
 def _table(rows: list[dict]) -> pd.DataFrame:

@@ -26,6 +26,20 @@ def statements(
     return pd.DataFrame([*first, *low_rank(constants), *decay()])
 
 
+def say_statements(table: pd.DataFrame) -> str:
+    """Control 10."""
+    by = {name: rows for name, rows in table.groupby("statement")}
+    slopes = by["Theorem 4.1"].set_index("quantity")["value"]
+    slope = slopes[[slope_of("kl"), slope_of("kl-reverse")]].max()
+    gradient = by["Proposition 5.1"].pivot(index="case", columns="quantity", values="value")
+    apart = (gradient["formula"] - gradient["differences"]).abs() / gradient.abs().max().max()
+    return (
+        f"At the record the slope of KL is at most {slope:.0e} of that away from it. "
+        f"Proposition 5.1 and differences are at most {apart.max():.0e} of the largest gradient "
+        "apart."
+    )
+
+
 Rows = list[dict[str, Any]]
 
 

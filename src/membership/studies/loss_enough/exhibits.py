@@ -71,17 +71,6 @@ def _lines(
     return draw
 
 
-def _shares(table: pd.DataFrame) -> "Figure":
-    """Control 5: the bound and the games' records, a panel an exponent."""
-    from membership import plots
-
-    names = "share kept, exponent " + table["exponent"].map("{:g}".format)
-    shown = table.assign(panel=names)
-    return plots.lines_with_intervals(
-        shown, x=CONDITION, by="of", panel="panel", log_x=True, same_scale=True
-    )
-
-
 _CLOUDS = drawn("clouds", axes_labels=("along the valley", "across"))
 _declare = exhibits_of(__package__)
 
@@ -100,7 +89,7 @@ def _swept(name: str, function: Callable[..., pd.DataFrame], recipe: str) -> Exh
 
 EXHIBITS = (
     exhibit("ctl-1", losses.sufficiency),
-    exhibit("fig-8", clouds.three_clouds, draw=_CLOUDS, says=clouds.within),
+    exhibit("fig-8", clouds.three_clouds, draw=_CLOUDS, says=clouds.say_inside),
     exhibit(
         "fig-1",
         games.exponents,
@@ -135,5 +124,5 @@ EXHIBITS = (
     _swept("fig-6", games.conditions, CONDITION),
     _swept("fig-7", games.rates, STEP),
     exhibit("ctl-2", losses.all_losses),
-    exhibit("ctl-5", losses.price_of_one, draw=_shares),
+    exhibit("ctl-5", losses.price_of_one, draw=losses.draw_price),
 )

@@ -1,11 +1,12 @@
 """What losses tell: when one is all that there is to know, what it costs, what many give away."""
 
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from membership import curvature, metrics
+from membership import curvature, metrics, plots
 from membership.arrays import FloatArray
 from membership.exhibits.tidy import tidy
 from membership.metrics import exactly
@@ -24,6 +25,9 @@ from membership.studies.loss_enough.names import (
 )
 from membership.studies.loss_enough.ridge import SIZE, Noise, Recipe, RidgeGame
 from membership.studies.loss_enough.settings import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SPREAD = "largest spread of log-ratio + loss / T"
 UNEXPLAINED = "share of the log-ratio's variance that the loss leaves (%)"
@@ -162,6 +166,15 @@ def price_of_one(settings: Settings) -> pd.DataFrame:
             rows.append({**key, "of": MEDIAN} | summed)
     sizes = {"Games": str(settings.n_games), "Records a game": str(settings.n_records)}
     return tidy(rows, {"sizes": sizes, "note": NOTE})
+
+
+def draw_price(table: pd.DataFrame) -> "Figure":
+    """Control 5: the bound and the games' records, a panel an exponent."""
+    names = "share kept, exponent " + table["exponent"].map("{:g}".format)
+    shown = table.assign(panel=names)
+    return plots.lines_with_intervals(
+        shown, x=CONDITION, by="of", panel="panel", log_x=True, same_scale=True
+    )
 
 
 def _median(settings: Settings, game: int, condition: float, exponent: float) -> float:

@@ -21,8 +21,7 @@ SECOND_RECORDS = {SEARCHES: 200, EDGE: 100, CONSTANT: 200}
 def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
     """The evidence of a run, by name, each with the function that gathers it."""
     # Here and not above: who asks for a name only must not wait for torch.
-    from membership.studies.lood import activations, laws
-    from membership.studies.lood.evidence import networks, queries, records, searches
+    from membership.studies.lood.evidence import networks, queries, records, searches, wide
 
     of_settings = {
         "process-records": records.records,
@@ -31,7 +30,7 @@ def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
         "process-slips": records.slips,
         "process-noise": records.by_noise,
         "process-sets": records.sets,
-        "process-laws": laws.gathered,
+        "process-laws": wide.laws,
         "process-at-mean": queries.at_mean,
         "measured-identity": records.identity,
         "measured-times": networks.times,
@@ -49,7 +48,7 @@ def sources(settings: "Settings") -> "dict[str, Callable[[], xr.Dataset]]":
         of_settings[COST] = networks.cost
     of_sets = {
         SEARCHES: lambda name, n: functools.partial(searches.searches, name, n, not n),
-        EDGE: lambda name, n: functools.partial(activations.along_edge, name, n),
+        EDGE: lambda name, n: functools.partial(wide.along_edge, name, n),
         CONSTANT: lambda name, n: functools.partial(records.nearly_constant, name, n),
     }
     for kind, gather in of_sets.items():
