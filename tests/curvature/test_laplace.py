@@ -89,41 +89,6 @@ def test_validation_takes_the_best_of_the_grid(last_layer_problem, structure):
     assert posterior.prior_precision == GRID[np.argmax(scores)]
 
 
-@structures
-def test_a_large_prior_precision_leaves_the_prior(last_layer_problem, structure):
-    posterior = fit(last_layer_problem, 1e12, structure)
-    expected = (1 + (last_layer_problem.query**2).sum(axis=1)) * 1e-12
-    variance = posterior.variance(last_layer_problem.query)
-    np.testing.assert_allclose(
-        variance, np.tile(expected, (len(last_layer_problem.bias), 1)).T, rtol=1e-8
-    )
-
-
-def test_full_and_kron_are_one_where_the_records_agree_on_their_curvature():
-    # Without any weights each record has the same Lambda, and features of mean zero leave nothing
-    # between weights and biases: then the Gauss-Newton matrix is a Kronecker product.
-    rng = np.random.default_rng(1)
-    half = rng.standard_normal((30, 3))
-    features, logits = np.vstack([half, -half]), np.zeros((60, 4))
-    full, kron = (last_layer_laplace(features, logits, 1.0, s) for s in ("full", "kron"))
-    query = rng.standard_normal((5, 3))
-    np.testing.assert_allclose(full.covariance(query), kron.covariance(query), rtol=1e-10)
-
-
-def test_records_may_come_in_any_order(last_layer_problem):
-    order = np.random.default_rng(2).permutation(len(last_layer_problem.features))
-    for structure in STRUCTURES:
-        posterior = last_layer_laplace(
-            last_layer_problem.features[order], last_layer_problem.logits[order], 1.0, structure
-        )
-        np.testing.assert_allclose(
-            posterior.covariance(last_layer_problem.query),
-            fit(last_layer_problem, 1.0, structure).covariance(last_layer_problem.query),
-            rtol=1e-10,
-            atol=1e-13,
-        )
-
-
 def test_more_records_than_are_taken_at_once():
     rng = np.random.default_rng(3)
     n = laplace_structures.RECORDS_AT_ONCE + 10
