@@ -111,23 +111,20 @@ def test_the_bound_is_the_one_in_closed_form():
             assert found == pytest.approx(4 * c / (1 + c) ** 2, rel=1e-9)
 
 
+SHARE, LEAST = curvature.loss_share, curvature.least_loss_share
+
+
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("function", "given", "message"),
     [
-        (([0.0, 1.0], [[1.0, 1.0]], 1.0), "curvature has the eigenvalue 0"),
-        (([1.0, 2.0], [[1.0, 1.0, 1.0]], 1.0), "gradient has 3 columns"),
-        (([1.0, 2.0], [[0.0, 0.0]], 1.0), "row of zeros"),
-        (([1.0, 2.0], [[1.0, 1.0]], np.inf), "exponent = inf"),
+        (SHARE, ([0.0, 1.0], [[1.0, 1.0]], 1.0), "curvature has the eigenvalue 0"),
+        (SHARE, ([1.0, 2.0], [[1.0, 1.0, 1.0]], 1.0), "gradient has 3 columns"),
+        (SHARE, ([1.0, 2.0], [[0.0, 0.0]], 1.0), "row of zeros"),
+        (SHARE, ([1.0, 2.0], [[1.0, 1.0]], np.inf), "exponent = inf"),
+        (LEAST, ([0.5], 1.0), "condition has 0.5"),
+        (LEAST, ([2.0], np.nan), "exponent = nan"),
     ],
 )
-def test_what_it_refuses(given, message):
+def test_what_is_refused(function, given, message):
     with pytest.raises(InputError, match=message):
-        curvature.loss_share(*given)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"), [(([0.5], 1.0), "condition has 0.5"), (([2.0], np.nan), "exponent = nan")]
-)
-def test_what_the_bound_refuses(given, message):
-    with pytest.raises(InputError, match=message):
-        curvature.least_loss_share(*given)
+        function(*given)
