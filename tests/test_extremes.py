@@ -31,6 +31,11 @@ FORMS = {name: numbers(8, low=1) for name in ("own1", "own2", "own3", "mean2", "
 RATES = np.array([0.0, 0.125, 0.5, 1.0])
 
 
+def call(*arrays, of=None, **options):
+    """The function of a name, or another, with its arrays and its other arguments."""
+    return of, arrays, options
+
+
 def forms(function, *given):
     """A function of quadratic forms as one of their arrays."""
 
@@ -40,224 +45,143 @@ def forms(function, *given):
     return run
 
 
-# The function, its arrays, and its other arguments.
+def of_forms(*arrays):
+    return forms(attacks.iha_from_forms, 10, 0.1, 0.9, 5e-4)(FORMS["own1"], *arrays)
+
+
+def residual(own, rest, member):
+    return attacks.residual_from_forms({"own2": own, "rest2": rest}, member, 10)
+
+
+def best_separating(target, reference, member):
+    return attacks.mast(target, reference, "best-separating", member)
+
+
+def contrast(a, b, member):
+    return metrics.contrast_interval("auc", [a, b], [1.0, -1.0], member, resamples=20)
+
+
+def on_auc(function):
+    return lambda *arrays: function("auc", *arrays, resamples=20)
+
+
+def clopper_pearson(score, member):
+    return metrics.interval("tpr_at_fpr", score, member, method="clopper-pearson", fpr=0.5)
+
+
+def rates_of_two(a, b, member):
+    found = metrics.resampled_rates({"a": a, "b": b}, member, fprs=[0.5], resamples=20)
+    return [(rate.value, rate.under) for rates in found.values() for rate in rates.values()]
+
+
+def band(score, member, rates):
+    return metrics.roc_band([(score, member)] * 2, rates)
+
+
+def signal(name):
+    return lambda logits, label: getattr(signals, name)(logits, None, label)
+
+
+GRADIENTS = numbers(3), numbers(8, 3), numbers(3), np.eye(3)
+STEPS = numbers(2, 3), numbers(2, 8, 3), numbers(2, 3), np.tile(np.eye(3), (2, 1, 1))
+DRAWN = LOGITS, EYES, LABEL
+BOTH = np.stack([LOGITS, -LOGITS]), np.stack([EYES, EYES]), LABEL
+TWO, OTHER_TWO, OF_TWO = PER_MODEL[:2], PER_MODEL[2:4], MEMBER[:2]
+PUBLIC = numbers(40, 2), numbers(40), numbers(8, 2)
+SHARES_AND_BACK = SHARES, SHARES_OF_MODELS, SHARES[::-1], SHARES_OF_MODELS[::-1]
+
 CALLS: dict[str, tuple[Any, tuple, dict]] = {
-    "attacks.attack_p": (attacks.attack_p, (PER_RECORD, PER_MODEL[0]), {}),
-    "attacks.attack_r": (attacks.attack_r, (LOSSES, LOSSES_OF_MODELS), {}),
-    "attacks.attack_r, wide": (
-        attacks.attack_r,
-        (PER_RECORD, PER_MODEL),
-        {"bounds": (-1e308, 1e308)},
+    "attacks.attack_p": call(PER_RECORD, PER_MODEL[0]),
+    "attacks.attack_r": call(LOSSES, LOSSES_OF_MODELS),
+    "attacks.attack_r, wide": call(PER_RECORD, PER_MODEL, bounds=(-1e308, 1e308)),
+    "attacks.bavaria": call(PER_RECORD, PER_MODEL, MEMBER),
+    "attacks.bavaria, normal": call(PER_RECORD, PER_MODEL, MEMBER, predictive="normal"),
+    "attacks.bavaria, offline": call(PER_RECORD, PER_MODEL, mode="offline"),
+    "attacks.bmia": call(PER_RECORD, *DRAWN),
+    "attacks.bmia, drawn": call(PER_RECORD, *DRAWN, n_samples=4),
+    "attacks.bmia_from_moments": call(PER_RECORD, PER_RECORD[::-1], LOSSES + 1),
+    "attacks.bmia_mixture": call(PER_RECORD, *BOTH),
+    "attacks.bmia_p_value": call(PER_RECORD, PER_MODEL),
+    "attacks.bmia_p_value, log": call(PER_RECORD, PER_MODEL, log=True),
+    "attacks.bmia_sampled": call(PER_RECORD, PER_MODEL),
+    "attacks.difference": call(PER_RECORD, PER_MODEL),
+    "attacks.glir": call(*GRADIENTS, batch_size=4),
+    "attacks.glir, authors": call(*GRADIENTS, batch_size=4, convention="authors"),
+    "attacks.glir_from_distance": call(LOSSES, LOSSES[::-1], batch_size=4, rank=3),
+    "attacks.glir_steps": call(*STEPS, batch_size=4),
+    "attacks.iha_from_forms": call(*list(FORMS.values())[1:], LOSSES, TRUTH, of=of_forms),
+    "attacks.learned": call(PER_RECORD),
+    "attacks.lira": call(PER_RECORD, PER_MODEL, MEMBER),
+    "attacks.lira, global": call(PER_RECORD, PER_MODEL, MEMBER, variance="global", centre="median"),
+    "attacks.lira, offline": call(PER_RECORD, PER_MODEL, mode="offline"),
+    "attacks.lira, two-sided": call(PER_RECORD, PER_MODEL, mode="offline", sided="two"),
+    "attacks.loss": call(PER_RECORD),
+    "attacks.malt": call(PER_RECORD),
+    "attacks.mast": call(PER_RECORD, PER_MODEL),
+    "attacks.mast, mean": call(PER_RECORD, PER_MODEL, tau="mean"),
+    "attacks.mast, best": call(PER_RECORD, PER_MODEL, MEMBER, of=best_separating),
+    "attacks.matt": call(numbers(3), numbers(3), numbers(8, 3), np.eye(3), LOSSES),
+    "attacks.matt_from_log_odds": call(PER_RECORD, PER_RECORD[::-1], LOSSES),
+    "attacks.qmia": call(*PUBLIC, PER_RECORD, hidden=(4,), epochs=2),
+    "attacks.residual_from_forms": call(LOSSES, LOSSES[::-1], TRUTH, of=residual),
+    "attacks.rmia": call(*SHARES_AND_BACK),
+    "attacks.rmia_ratio": call(SHARES, SHARES_OF_MODELS),
+    "attacks.rmia_tune": call(SHARES_OF_MODELS, MEMBER, SHARES_OF_MODELS[::-1], grid=[0.25]),
+    "attacks.runner_up": call(LOGITS, LABEL),
+    "attacks.sampled_hinge": call(*DRAWN, n_samples=3),
+    "attacks.shadow": call(LOGITS, LABEL, numbers(2, 8, 3), OF_TWO),
+    "attacks.sif_from_forms": call(FORMS["own1"], of=forms(attacks.sif_from_forms)),
+    "attacks.zero_one": call(TRUTH),
+    "metrics.accuracy": call(PER_RECORD, TRUTH, threshold=0.0),
+    "metrics.auc": call(PER_RECORD, TRUTH),
+    "metrics.auc_interval": call(PER_RECORD, TRUTH),
+    "metrics.average_precision": call(PER_RECORD, TRUTH),
+    "metrics.balanced_accuracy": call(PER_RECORD, TRUTH),
+    "metrics.best_threshold": call(PER_RECORD, TRUTH),
+    "metrics.contrast_interval": call(TWO, OTHER_TWO, OF_TWO, of=contrast),
+    "metrics.crossed_interval": call(TWO, OF_TWO, of=on_auc(metrics.crossed_interval)),
+    "metrics.curve_band": call(SHARES_OF_MODELS, SHARES),
+    "metrics.interval": call(PER_RECORD, TRUTH, of=clopper_pearson),
+    "metrics.paired_interval": call(TWO, OTHER_TWO, OF_TWO, of=on_auc(metrics.paired_interval)),
+    "metrics.resampled": call(TWO, OF_TWO, of=on_auc(metrics.resampled)),
+    "metrics.resampled_rates": call(TWO, OTHER_TWO, OF_TWO, of=rates_of_two),
+    "metrics.roc_band": call(PER_RECORD, TRUTH, RATES, of=band),
+    "metrics.roc_curve": call(PER_RECORD, TRUTH),
+    "metrics.summary": call(PER_RECORD),
+    "metrics.tpr_at_fpr": call(PER_RECORD, TRUTH, fpr=0.5),
+    "metrics.tpr_interval": call(PER_RECORD, TRUTH, fpr=0.5),
+    "metrics.tpr_on": call(PER_RECORD, TRUTH, RATES),
+    "privacy.composed_mixture_tradeoff": call(
+        RATES, np.array([0.5]), batch_size=4, n_records=100, steps=3
     ),
-    "attacks.bavaria": (attacks.bavaria, (PER_RECORD, PER_MODEL, MEMBER), {}),
-    "attacks.bavaria, normal": (
-        attacks.bavaria,
-        (PER_RECORD, PER_MODEL, MEMBER),
-        {"predictive": "normal"},
-    ),
-    "attacks.bavaria, offline": (attacks.bavaria, (PER_RECORD, PER_MODEL), {"mode": "offline"}),
-    "attacks.bmia": (attacks.bmia, (PER_RECORD, LOGITS, EYES, LABEL), {}),
-    "attacks.bmia, drawn": (attacks.bmia, (PER_RECORD, LOGITS, EYES, LABEL), {"n_samples": 4}),
-    "attacks.bmia_from_moments": (
-        attacks.bmia_from_moments,
-        (PER_RECORD, PER_RECORD[::-1], LOSSES + 1),
-        {},
-    ),
-    "attacks.bmia_mixture": (
-        attacks.bmia_mixture,
-        (PER_RECORD, np.stack([LOGITS, -LOGITS]), np.stack([EYES, EYES]), LABEL),
-        {},
-    ),
-    "attacks.bmia_p_value": (attacks.bmia_p_value, (PER_RECORD, PER_MODEL), {}),
-    "attacks.bmia_p_value, log": (attacks.bmia_p_value, (PER_RECORD, PER_MODEL), {"log": True}),
-    "attacks.bmia_sampled": (attacks.bmia_sampled, (PER_RECORD, PER_MODEL), {}),
-    "attacks.difference": (attacks.difference, (PER_RECORD, PER_MODEL), {}),
-    "attacks.glir": (
-        attacks.glir,
-        (numbers(3), numbers(8, 3), numbers(3), np.eye(3)),
-        {"batch_size": 4},
-    ),
-    "attacks.glir, authors": (
-        attacks.glir,
-        (numbers(3), numbers(8, 3), numbers(3), np.eye(3)),
-        {"batch_size": 4, "convention": "authors"},
-    ),
-    "attacks.glir_from_distance": (
-        attacks.glir_from_distance,
-        (LOSSES, LOSSES[::-1]),
-        {"batch_size": 4, "rank": 3},
-    ),
-    "attacks.glir_steps": (
-        attacks.glir_steps,
-        (numbers(2, 3), numbers(2, 8, 3), numbers(2, 3), np.tile(np.eye(3), (2, 1, 1))),
-        {"batch_size": 4},
-    ),
-    "attacks.iha_from_forms": (
-        lambda *arrays: forms(attacks.iha_from_forms, 10, 0.1, 0.9, 5e-4)(FORMS["own1"], *arrays),
-        (*list(FORMS.values())[1:], LOSSES, TRUTH),
-        {},
-    ),
-    "attacks.learned": (attacks.learned, (PER_RECORD,), {}),
-    "attacks.lira": (attacks.lira, (PER_RECORD, PER_MODEL, MEMBER), {}),
-    "attacks.lira, global": (
-        attacks.lira,
-        (PER_RECORD, PER_MODEL, MEMBER),
-        {"variance": "global", "centre": "median"},
-    ),
-    "attacks.lira, offline": (attacks.lira, (PER_RECORD, PER_MODEL), {"mode": "offline"}),
-    "attacks.lira, two-sided": (
-        attacks.lira,
-        (PER_RECORD, PER_MODEL),
-        {"mode": "offline", "sided": "two"},
-    ),
-    "attacks.loss": (attacks.loss, (PER_RECORD,), {}),
-    "attacks.malt": (attacks.malt, (PER_RECORD,), {}),
-    "attacks.mast": (attacks.mast, (PER_RECORD, PER_MODEL), {}),
-    "attacks.mast, mean": (attacks.mast, (PER_RECORD, PER_MODEL), {"tau": "mean"}),
-    "attacks.mast, best": (
-        lambda target, reference, member: attacks.mast(
-            target, reference, "best-separating", member
-        ),
-        (PER_RECORD, PER_MODEL, MEMBER),
-        {},
-    ),
-    "attacks.matt": (
-        attacks.matt,
-        (numbers(3), numbers(3), numbers(8, 3), np.eye(3), LOSSES),
-        {},
-    ),
-    "attacks.matt_from_log_odds": (
-        attacks.matt_from_log_odds,
-        (PER_RECORD, PER_RECORD[::-1], LOSSES),
-        {},
-    ),
-    "attacks.qmia": (
-        attacks.qmia,
-        (numbers(40, 2), numbers(40), numbers(8, 2), PER_RECORD),
-        {"hidden": (4,), "epochs": 2},
-    ),
-    "attacks.residual_from_forms": (
-        lambda own, rest, member: attacks.residual_from_forms(
-            {"own2": own, "rest2": rest}, member, 10
-        ),
-        (LOSSES, LOSSES[::-1], TRUTH),
-        {},
-    ),
-    "attacks.rmia": (
-        attacks.rmia,
-        (SHARES, SHARES_OF_MODELS, SHARES[::-1], SHARES_OF_MODELS[::-1]),
-        {},
-    ),
-    "attacks.rmia_ratio": (attacks.rmia_ratio, (SHARES, SHARES_OF_MODELS), {}),
-    "attacks.rmia_tune": (
-        attacks.rmia_tune,
-        (SHARES_OF_MODELS, MEMBER, SHARES_OF_MODELS[::-1]),
-        {"grid": [0.25]},
-    ),
-    "attacks.runner_up": (attacks.runner_up, (LOGITS, LABEL), {}),
-    "attacks.sampled_hinge": (attacks.sampled_hinge, (LOGITS, EYES, LABEL), {"n_samples": 3}),
-    "attacks.shadow": (
-        attacks.shadow,
-        (LOGITS, LABEL, numbers(2, 8, 3), MEMBER[:2]),
-        {},
-    ),
-    "attacks.sif_from_forms": (forms(attacks.sif_from_forms), (FORMS["own1"],), {}),
-    "attacks.zero_one": (attacks.zero_one, (TRUTH,), {}),
-    "metrics.accuracy": (metrics.accuracy, (PER_RECORD, TRUTH), {"threshold": 0.0}),
-    "metrics.auc": (metrics.auc, (PER_RECORD, TRUTH), {}),
-    "metrics.auc_interval": (metrics.auc_interval, (PER_RECORD, TRUTH), {}),
-    "metrics.average_precision": (metrics.average_precision, (PER_RECORD, TRUTH), {}),
-    "metrics.balanced_accuracy": (metrics.balanced_accuracy, (PER_RECORD, TRUTH), {}),
-    "metrics.best_threshold": (metrics.best_threshold, (PER_RECORD, TRUTH), {}),
-    "metrics.contrast_interval": (
-        lambda a, b, member: metrics.contrast_interval(
-            "auc", [a, b], [1.0, -1.0], member, resamples=20
-        ),
-        (PER_MODEL[:2], PER_MODEL[2:4], MEMBER[:2]),
-        {},
-    ),
-    "metrics.crossed_interval": (
-        lambda score, member: metrics.crossed_interval("auc", score, member, resamples=20),
-        (PER_MODEL[:2], MEMBER[:2]),
-        {},
-    ),
-    "metrics.curve_band": (metrics.curve_band, (SHARES_OF_MODELS, SHARES), {}),
-    "metrics.interval": (
-        lambda score, member: metrics.interval(
-            "tpr_at_fpr", score, member, method="clopper-pearson", fpr=0.5
-        ),
-        (PER_RECORD, TRUTH),
-        {},
-    ),
-    "metrics.paired_interval": (
-        lambda a, b, member: metrics.paired_interval("auc", a, b, member, resamples=20),
-        (PER_MODEL[:2], PER_MODEL[2:4], MEMBER[:2]),
-        {},
-    ),
-    "metrics.resampled": (
-        lambda score, member: metrics.resampled("auc", score, member, resamples=20),
-        (PER_MODEL[:2], MEMBER[:2]),
-        {},
-    ),
-    "metrics.resampled_rates": (
-        lambda a, b, member: {
-            name: {key: (rate.value, rate.under) for key, rate in rates.items()}
-            for name, rates in metrics.resampled_rates(
-                {"a": a, "b": b}, member, fprs=[0.5], resamples=20
-            ).items()
-        },
-        (PER_MODEL[:2], PER_MODEL[2:4], MEMBER[:2]),
-        {},
-    ),
-    "metrics.roc_band": (
-        lambda score, member, rates: metrics.roc_band([(score, member)] * 2, rates),
-        (PER_RECORD, TRUTH, RATES),
-        {},
-    ),
-    "metrics.roc_curve": (metrics.roc_curve, (PER_RECORD, TRUTH), {}),
-    "metrics.summary": (metrics.summary, (PER_RECORD,), {}),
-    "metrics.tpr_at_fpr": (metrics.tpr_at_fpr, (PER_RECORD, TRUTH), {"fpr": 0.5}),
-    "metrics.tpr_interval": (metrics.tpr_interval, (PER_RECORD, TRUTH), {"fpr": 0.5}),
-    "metrics.tpr_on": (metrics.tpr_on, (PER_RECORD, TRUTH, RATES), {}),
-    "privacy.composed_mixture_tradeoff": (
-        lambda alpha, mu: privacy.composed_mixture_tradeoff(alpha, mu, 4, 100, 3),
-        (RATES, np.array([0.5])),
-        {},
-    ),
-    "privacy.constant_rate_tradeoff": (
-        privacy.constant_rate_tradeoff,
-        (RATES, np.array([0.5, 1.0])),
-        {},
-    ),
-    "privacy.epsilon_lower_bound": (privacy.epsilon_lower_bound, (PER_RECORD, TRUTH), {}),
-    "privacy.gaussian_mixture_tradeoff": (
-        privacy.gaussian_mixture_tradeoff,
-        (RATES, np.array([0.5, 1.0])),
-        {},
-    ),
-    "privacy.gaussian_tpr": (privacy.gaussian_tpr, (RATES,), {"mu": 1.0}),
-    "privacy.gaussian_tradeoff": (privacy.gaussian_tradeoff, (RATES,), {"mu": 1.0}),
-    "privacy.mip_mu_spectrum": (privacy.mip_mu_spectrum, (LOSSES + 1,), {"n": 4, "tau": 0.5}),
-    "privacy.mip_tpr": (privacy.mip_tpr, (RATES,), {"d": 3, "n": 4, "k": 3}),
-    "privacy.mip_tradeoff": (privacy.mip_tradeoff, (RATES,), {"d": 3, "n": 4, "k": 3}),
-    "privacy.mu_lower_bound": (privacy.mu_lower_bound, (PER_RECORD, TRUTH), {}),
-    "privacy.one_run_epsilon": (privacy.one_run_epsilon, (PER_RECORD, TRUTH), {}),
-    "privacy.one_run_mu": (privacy.one_run_mu, (PER_RECORD, TRUTH), {}),
-    "privacy.numerical_tradeoff": (
-        lambda alpha: privacy.numerical_tradeoff(alpha, 0.5, 4, 100, 3, grid=12),
-        (RATES,),
-        {},
+    "privacy.constant_rate_tradeoff": call(RATES, np.array([0.5, 1.0])),
+    "privacy.epsilon_lower_bound": call(PER_RECORD, TRUTH),
+    "privacy.gaussian_mixture_tradeoff": call(RATES, np.array([0.5, 1.0])),
+    "privacy.gaussian_tpr": call(RATES, mu=1.0),
+    "privacy.gaussian_tradeoff": call(RATES, mu=1.0),
+    "privacy.mip_mu_spectrum": call(LOSSES + 1, n=4, tau=0.5),
+    "privacy.mip_tpr": call(RATES, d=3, n=4, k=3),
+    "privacy.mip_tradeoff": call(RATES, d=3, n=4, k=3),
+    "privacy.mu_lower_bound": call(PER_RECORD, TRUTH),
+    "privacy.one_run_epsilon": call(PER_RECORD, TRUTH),
+    "privacy.one_run_mu": call(PER_RECORD, TRUTH),
+    "privacy.numerical_tradeoff": call(
+        RATES, mu_step=0.5, batch_size=4, n_records=100, steps=3, grid=12
     ),
     **{
-        f"signals.{name}": (
-            lambda logits, label, name=name: getattr(signals, name)(logits, None, label),
-            (4 * LOGITS, LABEL),
-            {},
-        )
+        f"signals.{name}": call(4 * LOGITS, LABEL, of=signal(name))
         for name in ("loss", "probability", "hinge", "scaled_logit", "correct")
     },
-    "signals.loss_of_log_odds": (signals.loss_of_log_odds, (PER_RECORD,), {}),
+    "signals.loss_of_log_odds": call(PER_RECORD),
 }
+ROOMS = {"attacks": attacks, "metrics": metrics, "privacy": privacy, "signals": signals}
+
+
+def called(name):
+    """The function of a call, its arrays and its other arguments."""
+    function, arrays, options = CALLS[name]
+    room, _, own = name.partition(",")[0].partition(".")
+    return function or getattr(ROOMS[room], own), arrays, options
 
 
 # Functions of networks, of evidence, and of what is gathered of a network.
@@ -317,7 +241,7 @@ def with_one(arrays, at, array):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_number_is_the_same_in_any_form(name):
-    function, arrays, options = CALLS[name]
+    function, arrays, options = called(name)
     expected = list(parts(function(*arrays, **options)))
     for kind, form in islice(FORMS_OF_NUMBERS.items(), 1 if name in TRAINED else None):
         found = parts(function(*map(form, arrays), **options))
@@ -356,7 +280,7 @@ def extreme(arrays: tuple) -> Iterator[tuple]:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_finite_numbers_end_in_finite_numbers_or_in_one_line(name):
-    function, arrays, options = CALLS[name]
+    function, arrays, options = called(name)
     for tried in islice(extreme(arrays), 0, None, 6 if name in TRAINED else 1):
         try:
             found = np.concatenate([one.ravel() for one in parts(function(*tried, **options))])

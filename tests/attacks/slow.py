@@ -47,10 +47,17 @@ def left_out(score):
     return of
 
 
+def released_rule(value, others, bounds=(0.0, 1000.0)):
+    """Minus the smallest beta at which the released rule calls a record of that loss a member."""
+    grid = sorted([bounds[0], *others, bounds[1]])
+    at = next(k for k in range(len(grid)) if grid[k] >= value)
+    if grid[at] == value:
+        return -at / (len(grid) - 1)
+    return -(at - 1 + (value - grid[at - 1]) / (grid[at] - grid[at - 1])) / (len(grid) - 1)
+
+
 def attack_r(s, out, inside):
-    grid = sorted([0.0, *(loss(o) for o in out), 1000.0])
-    at = next(k for k in range(1, len(grid)) if grid[k] >= loss(s))
-    return -(at - 1 + (loss(s) - grid[at - 1]) / (grid[at] - grid[at - 1])) / (len(grid) - 1)
+    return released_rule(loss(s), [loss(o) for o in out])
 
 
 def mast(s, out, inside):

@@ -9,7 +9,6 @@ from scipy import stats
 
 from membership import attacks
 from membership.attacks.bmia import student_log_survival
-from membership.errors import InputError
 
 
 def gaussians(n=6, classes=4, seed=0):
@@ -48,15 +47,6 @@ def test_the_variance_of_the_difference_will_do():
     )
 
 
-def test_it_does_not_notice_a_common_shift_of_the_logits():
-    game = gaussians(20)
-    shifted = game | {"mean_logits": game["mean_logits"] + np.arange(20)[:, None]}
-    np.testing.assert_allclose(attacks.bmia(**shifted), attacks.bmia(**game), rtol=1e-10)
-    # Nor one that is random: it adds the same variance to every entry of a record's covariance.
-    noisy = game | {"covariance_logits": game["covariance_logits"] + 2.5}
-    np.testing.assert_allclose(attacks.bmia(**noisy), attacks.bmia(**game), rtol=1e-10)
-
-
 def test_draws_agree_with_the_closed_form_where_the_runner_up_is_safe():
     game = gaussians(30, seed=1)
     rows, y = np.arange(30), game["label"]
@@ -74,14 +64,6 @@ def test_draws_agree_with_the_closed_form_where_the_runner_up_is_safe():
     z, exact = attacks.bmia(**game, n_samples=n_samples, seed=2), attacks.bmia(**game)
     error = np.sqrt((1 + exact**2 / 2) / n_samples)
     assert (np.abs(z - exact) < 5 * error).all()
-
-
-def test_draws_lie_below_the_closed_form_where_the_runner_up_is_not_safe():
-    game = gaussians(30, seed=3)
-    mean = game["mean_logits"] * 0
-    draws = attacks.sampled_hinge(mean, game["covariance_logits"], game["label"], 4000)
-    # The maximum of three centred Gaussians has a positive mean.
-    assert (draws.mean(axis=0) < 0).all()
 
 
 def test_hinges_are_those_of_the_drawn_logits():
@@ -112,12 +94,6 @@ def test_false_positives_of_both_p_values_at_one_percent(n):
         assert (p < 0.01).mean() == pytest.approx(rate, abs=4 * error)
     # What the chapter shows: between a fifth and a half, and one half in the limit.
     assert 0.19 < rate < 0.5
-
-
-def test_calibrated_p_values_are_uniform():
-    rng = np.random.default_rng(0)
-    p = attacks.bmia_p_value(rng.standard_normal(5000), rng.standard_normal((20, 5000)))
-    assert stats.kstest(p, "uniform").pvalue > 0.001
 
 
 def test_p_value_is_algorithm_1():
@@ -161,55 +137,6 @@ def test_a_mixture_is_the_log_odds_of_its_distribution_function():
     assert inner.sum() > 10
     score = attacks.bmia_mixture(target, mean, covariance, label)
     np.testing.assert_allclose(score[inner], np.log(f / (1 - f))[inner], rtol=1e-8, atol=1e-8)
-
-
-def test_the_difference_is_bmia_at_a_constant_deviation():
-    game = gaussians(20)
-    y, mean = game["label"], game["mean_logits"]
-    rows, j = np.arange(20), attacks.runner_up(mean, y)
-    plain = attacks.difference(game["target_hinge"], mean[rows, y] - mean[rows, j])
-    constant = game | {"covariance_logits": np.ones(20)}
-    np.testing.assert_allclose(attacks.bmia(**constant), plain, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"label": np.full(6, 4)}, "label: classes 4 to 4 do not fit mean_logits of 4 classes"),
-        ({"label": np.zeros(5)}, "give one class for each of 6 records"),
-        ({"label": np.full(6, 0.5)}, "give one class for each of 6 records"),
-        ({"target_hinge": np.zeros(5)}, "mean_logits is of 6 records, target_hinge of 5"),
-        ({"mean_logits": np.full((6, 4), np.nan)}, "mean_logits holds 24 NaN"),
-        ({"covariance_logits": np.zeros((6, 3, 3))}, "give \\(6, 4, 4\\)"),
-        ({"covariance_logits": np.zeros((6, 4, 4))}, "record 0 has variance 0"),
-        ({"covariance_logits": np.ones(5)}, "one variance for each of 6 records"),
-        ({"n_samples": 1}, "n_samples = 1: expected a whole number from 2 up"),
-        ({"n_samples": 2.0}, "n_samples = 2.0: expected a whole number from 2 up"),
-        (
-            {"n_samples": 5, "covariance_logits": -np.tile(np.eye(4), (6, 1, 1))},
-            "give positive semidefinite matrices",
-        ),
-        ({"n_samples": 5, "covariance_logits": np.zeros((6, 4, 4))}, "are equal"),
-    ],
-)
-def test_bad_input_is_named(change, message):
-    with pytest.raises(InputError, match=message):
-        attacks.bmia(**(gaussians() | change))
-
-
-def test_bad_samples_and_signals_are_named():
-    with pytest.raises(InputError, match="give \\(n_samples, 3 records\\), two samples or more"):
-        attacks.bmia_p_value(np.zeros(3), np.zeros((1, 3)))
-    with pytest.raises(InputError, match="give \\(n_samples, 3 records\\)"):
-        attacks.bmia_sampled(np.zeros(3), np.zeros((5, 4)))
-    with pytest.raises(InputError, match="reference_signal has shape \\(2,\\)"):
-        attacks.difference(np.zeros(3), np.zeros(2))
-    game = gaussians()
-    several = {"mean_logits": game["mean_logits"][None].repeat(2, axis=0)}
-    with pytest.raises(InputError, match="covariance_logits is of 1 references"):
-        attacks.bmia_mixture(
-            **(game | several | {"covariance_logits": game["covariance_logits"][None]})
-        )
 
 
 def exact(t: float, dof: int) -> float:

@@ -38,19 +38,6 @@ def test_it_is_algorithm_1_on_one_record():
     np.testing.assert_allclose(glir(m, x, mean, covariance, n), expected, rtol=1e-8)
 
 
-@pytest.mark.slow
-def test_p_values_are_uniform_for_non_members():
-    d, n = 650, 500
-    rounds, mean, covariance = game(np.random.default_rng(1), d, n, runs=6)
-    member = np.tile(np.arange(2 * n) < n, 6)
-    p = np.exp(-scores(rounds, mean, covariance, n))[~member]
-    assert stats.kstest(p, "uniform").pvalue > 0.001
-    # The released code's (n - 1) D^2 is not calibrated: about 14% below 5%. The covariance is
-    # the identity, so that its inverse is right here.
-    p = np.exp(-scores(rounds, mean, covariance, n, convention="authors"))[~member]
-    assert (p < 0.05).mean() > 0.10
-
-
 def test_it_reaches_the_theorem():
     d, n = 130, 100
     rounds, mean, covariance = game(np.random.default_rng(2), d, n, runs=100)
@@ -186,54 +173,6 @@ def test_speed():
     assert min(seconds) < 0.5
 
 
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"batch_size": 1}, "batch_size = 1"),
-        ({"batch_size": "10"}, "batch_size = '10'"),
-        ({"covariance": np.diag([1.0, 1.0, -1e-6])}, "negative eigenvalue -1e-06"),
-        ({"covariance": -np.eye(3)}, "negative eigenvalue -1"),
-        ({"convention": "mine"}, "convention = 'mine'"),
-        ({"covariance": np.zeros((3, 3))}, "rank zero"),
-        ({"covariance": np.eye(3)[:2]}, "covariance has shape"),
-        ({"covariance": np.eye(3) + np.eye(3, k=1)}, "not symmetric"),
-        ({"covariance": np.eye(4)}, "covariance has shape"),
-        ({"mean": np.zeros(2)}, "mean has 2"),
-        ({"query_gradient": np.ones((5, 2))}, "query_gradient has 2"),
-        ({"query_gradient": np.full((5, 3), np.nan)}, "query_gradient holds 15"),
-        ({"convention": "authors", "covariance": np.diag([1.0, 0, 1])}, "zero on its diagonal"),
-    ],
-)
-def test_bad_input_is_named(changed, named):
-    good = {
-        "step_mean": np.zeros(3),
-        "query_gradient": np.ones((5, 3)),
-        "mean": np.zeros(3),
-        "covariance": np.eye(3),
-        "batch_size": 10,
-    }
-    with pytest.raises(InputError, match=named):
-        glir(**{**good, **changed})
-
-
-def test_bad_background_is_named():
-    x = np.random.default_rng(11).standard_normal((20, 30))
-    with pytest.raises(InputError, match=r"background has 20 records.*ledoit-wolf"):
-        gradient_moments(x)
-    with pytest.raises(InputError, match="background has 1 record"):
-        gradient_moments(x[:1])
-    with pytest.raises(InputError, match="shrinkage = 'some'"):
-        gradient_moments(x, shrinkage="some")
+def test_gradients_without_spread_are_refused():
     with pytest.raises(InputError, match="rank zero"):
         whitening(gradient_moments(np.ones((5, 3))).covariance)
-
-
-def test_steps_that_disagree_are_named():
-    m, x, mean = np.zeros((2, 3)), np.ones((2, 5, 3)), np.zeros((2, 3))
-    each = np.stack([np.eye(3)] * 2)
-    with pytest.raises(InputError, match="combine = 'add'"):
-        glir_steps(m, x, mean, each, 10, "add")
-    with pytest.raises(InputError, match="query_gradient has 1"):
-        glir_steps(m, x[:1], mean, each, 10)
-    with pytest.raises(InputError, match="covariance has 1"):
-        glir_steps(m, x, mean, each[:1], 10)

@@ -4,8 +4,6 @@ import statistics
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import norm
 
 from membership import attacks, metrics
@@ -84,63 +82,11 @@ def test_offline_two_sided_is_minus_the_log_density(signals):
     assert found == pytest.approx(np.array(expected), rel=1e-11)
 
 
-def test_offline_looks_at_out_models_alone(signals):
-    phi, reference, member = signals
-    expected = attacks.lira(phi, reference, member, "offline")
-    changed = np.where(member, 1e6, reference)
-    np.testing.assert_array_equal(attacks.lira(phi, changed, member, "offline"), expected)
-    everything = attacks.lira(phi, reference, np.zeros_like(member), "offline")
-    np.testing.assert_array_equal(attacks.lira(phi, reference, mode="offline"), everything)
-
-
 def test_offline_does_not_saturate():
     reference = np.array([[-1.0, -1.0], [1.0, 1.0]])
     low, high = attacks.lira([100.0, 101.0], reference, mode="offline")
     assert low < high
     assert norm.cdf(low) == norm.cdf(high) == 1
-
-
-@pytest.mark.parametrize("mode", ["online", "offline"])
-@pytest.mark.parametrize("variance", ["per-record", "global"])
-def test_order_of_models_and_of_records_does_not_matter(signals, mode, variance):
-    phi, reference, member = signals
-    expected = attacks.lira(phi, reference, member, mode, variance)
-    models, records = np.array([3, 0, 6, 5, 1, 4, 2]), np.array([8, 2, 0, 5, 7, 1, 3, 6, 4])
-    found = attacks.lira(phi, reference[models], member[models], mode, variance)
-    assert found == pytest.approx(expected)
-    found = attacks.lira(phi[records], reference[:, records], member[:, records], mode, variance)
-    assert found == pytest.approx(expected[records])
-
-
-@given(
-    st.lists(st.floats(0.01, 100), min_size=9, max_size=9),
-    st.lists(st.floats(-100, 100), min_size=9, max_size=9),
-    st.integers(0, 1000),
-)
-def test_unit_and_difficulty_of_a_record_do_not_matter(scale, shift, seed):
-    rng = np.random.default_rng(seed)
-    phi, reference = rng.standard_normal(9), rng.standard_normal((6, 9))
-    member = np.array([rng.permutation(6) < 3 for _ in range(9)]).T
-    scale, shift = np.array(scale), np.array(shift)
-    for mode, options in (("online", {}), ("offline", {}), ("online", {"centre": "median"})):
-        expected = attacks.lira(phi, reference, member, mode, **options)
-        found = attacks.lira(
-            phi * scale + shift, reference * scale + shift, member, mode, **options
-        )
-        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    # One variance for all records allows each its own shift, but one unit only.
-    expected = attacks.lira(phi, reference, member, variance="global")
-    moved = reference * scale[0] + shift
-    found = attacks.lira(phi * scale[0] + shift, moved, member, variance="global")
-    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
-
-
-@pytest.mark.parametrize(("variance", "centre"), SETTINGS)
-def test_exchanging_in_and_out_turns_the_sign(signals, variance, centre):
-    phi, reference, member = signals
-    found = attacks.lira(phi, reference, ~member, variance=variance, centre=centre)
-    expected = -attacks.lira(phi, reference, member, variance=variance, centre=centre)
-    assert found == pytest.approx(expected)
 
 
 def test_models_that_agree_exactly_take_the_global_variance(signals):
@@ -155,92 +101,20 @@ def test_models_that_agree_exactly_take_the_global_variance(signals):
     assert abs(attacks.lira([0.2, 2.0], reference, mode="offline")[0]) < 1
 
 
-def gaussian_game(models, spread_in, seed=0, records=6000):
-    """Signals of a known shift and spread, and the exact log-likelihood ratio."""
-    rng = np.random.default_rng(seed)
-    inside = np.array([rng.permutation(models + 1) < (models + 1) // 2 for _ in range(records)]).T
-    easy = rng.normal(0, 5, records)
-    noise = rng.standard_normal((models + 1, records))
-    phi = easy + np.where(inside, 1 + spread_in * noise, noise)
-    exact = norm.logpdf(phi[0], easy + 1, spread_in) - norm.logpdf(phi[0], easy, 1)
-    return phi[0], phi[1:], inside[1:], inside[0], exact
-
-
 def test_online_reaches_the_neyman_pearson_test_with_many_models():
-    phi, reference, inside, member, _ = gaussian_game(127, 1.0)
+    rng = np.random.default_rng(0)
+    inside = np.array([rng.permutation(128) < 64 for _ in range(6000)]).T
+    signal = rng.normal(0, 5, 6000) + inside + rng.standard_normal((128, 6000))
+    member = inside[0]
     best = norm.cdf(1 / np.sqrt(2))
     # Hanley and McNeil's standard error of an AUC, members and non-members half each.
     q1, q2 = best / (2 - best), 2 * best**2 / (1 + best)
     n = member.sum()
     variance = (best * (1 - best) + (n - 1) * (q1 + q2 - 2 * best**2)) / n**2
-    found = metrics.auc(attacks.lira(phi, reference, inside, variance="global"), member)
+    found = metrics.auc(attacks.lira(signal[0], signal[1:], inside[1:], variance="global"), member)
     # Estimated means add a variance of about 1 / 32 to the unit one.
     estimated = norm.cdf(1 / np.sqrt(2 * (1 + 1 / 32)))
     assert estimated - 4 * np.sqrt(variance) < found < best + 4 * np.sqrt(variance)
-
-
-def test_online_with_unequal_spreads_approaches_the_exact_ratio():
-    phi, reference, inside, member, exact = gaussian_game(255, 0.4, records=2000)
-    score = attacks.lira(phi, reference, inside)
-    best = metrics.auc(exact, member)
-    assert abs(metrics.auc(score, member) - best) < 0.01
-    few = attacks.lira(phi, reference[:24], inside[:24])
-    assert metrics.auc(few, member) < metrics.auc(score, member)
-    assert metrics.auc(attacks.lira(phi, reference, inside, "offline"), member) < best - 0.02
-
-
-def test_two_sided_is_chance_where_membership_decides_the_side():
-    rng = np.random.default_rng(2)
-    member = np.arange(6000) % 2 == 0
-    easy = rng.normal(0, 5, 6000)
-    reference = easy + rng.standard_normal((16, 6000))
-    phi = easy + rng.standard_normal(6000) + np.where(member, 1, -1)
-    two = attacks.lira(phi, reference, mode="offline", sided="two")
-    # The standard error of the AUC of equal distributions.
-    error = np.sqrt((6000 + 1) / (12 * 3000 * 3000))
-    assert abs(metrics.auc(two, member) - 0.5) < 4 * error
-    assert metrics.auc(attacks.lira(phi, reference, mode="offline"), member) > 0.9
-
-
-def test_a_target_among_its_own_references_gives_itself_away():
-    # Signals that do not depend on membership at all: whatever is found is an artefact.
-    rng = np.random.default_rng(3)
-    reference = rng.standard_normal((16, 4000))
-    inside = np.array([rng.permutation(16) < 8 for _ in range(4000)]).T
-    error = np.sqrt(4001 / (12 * 2000 * 2000))
-    clean = attacks.lira(reference[0], reference[1:], inside[1:], variance="global")
-    assert abs(metrics.auc(clean, inside[0]) - 0.5) < 4 * error
-    leaking = attacks.lira(reference[0], reference, inside, variance="global")
-    assert metrics.auc(leaking, inside[0]) > 0.6
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"reference_member": None}, "reference_member is None"),
-        ({"mode": "both"}, "mode = 'both': expected one of online, offline"),
-        ({"variance": "fixed"}, "variance = 'fixed'"),
-        ({"centre": "mode"}, "centre = 'mode'"),
-        ({"mode": "offline", "sided": "three"}, "sided = 'three'"),
-        ({"sided": "two"}, "no meaning online"),
-        ({"target": [1.0]}, "reference has shape"),
-        ({"target": np.full(9, np.nan)}, "target holds 9 NaN"),
-        ({"reference_member": np.zeros((6, 9))}, "reference_member has shape"),
-        (
-            {"reference_member": np.zeros((7, 9))},
-            "9 of 9 records have fewer than . IN models, one",
-        ),
-        (
-            {"reference_member": np.ones((7, 9)), "mode": "offline"},
-            "9 of 9 records have fewer than . OUT models",
-        ),
-        ({"reference": np.ones((7, 9)), "variance": "global"}, "no record on which two IN models"),
-    ],
-)
-def test_bad_input(signals, options, message):
-    given = dict(zip(("target", "reference", "reference_member"), signals, strict=True))
-    with pytest.raises(InputError, match=message):
-        attacks.lira(**given | options)
 
 
 def test_records_with_too_few_models_are_counted(signals):

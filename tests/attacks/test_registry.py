@@ -276,10 +276,6 @@ def test_moments_of_one_reference_or_of_several():
     logits = np.stack([mean, np.zeros((3, 2))], axis=-1)
     expected = attacks.bmia_mixture(target, logits, covariance, [0, 0])
     np.testing.assert_allclose(attacks.bmia_from_moments(target, mean, sd), expected)
-    with pytest.raises(InputError, match="sd is as low as 0"):
-        attacks.bmia_from_moments(target, mean[0], [1.0, 0.0])
-    with pytest.raises(InputError, match="mean of shape"):
-        attacks.bmia_from_moments(target, mean[0, :1], sd[0])
 
 
 @pytest.fixture

@@ -44,6 +44,16 @@ class Of(nn.Module):
         return self.how(self, x)
 
 
+def first(wrapped):
+    """A chain whose first layer is wrapped."""
+    return lambda: nn.Sequential(wrapped(nn.Linear(6, 5)), nn.Tanh(), nn.Linear(5, 3))
+
+
+def with_last(forward):
+    """A last layer, and what is put to it or made of what it gives."""
+    return lambda: Of(forward, last=nn.Linear(6, 3))
+
+
 class Doubled(nn.Sequential):
     def forward(self, x):
         return 2 * super().forward(x)
@@ -219,18 +229,10 @@ MODULES = {
     "in place": lambda: chain(lambda: nn.ReLU(inplace=True)),
     "in place, first": lambda: nn.Sequential(nn.ReLU(inplace=True), chain()),
     "in place, read again": aliased,
-    "weight norm": lambda: nn.Sequential(
-        parametrizations.weight_norm(nn.Linear(6, 5)), nn.Tanh(), nn.Linear(5, 3)
-    ),
-    "weight norm, old": lambda: nn.Sequential(
-        nn.utils.weight_norm(nn.Linear(6, 5)), nn.Tanh(), nn.Linear(5, 3)
-    ),
-    "spectral norm": lambda: nn.Sequential(
-        parametrizations.spectral_norm(nn.Linear(6, 5)), nn.Tanh(), nn.Linear(5, 3)
-    ).eval(),
-    "spectral norm, old": lambda: nn.Sequential(
-        nn.utils.spectral_norm(nn.Linear(6, 5)), nn.Tanh(), nn.Linear(5, 3)
-    ).eval(),
+    "weight norm": first(parametrizations.weight_norm),
+    "weight norm, old": first(nn.utils.weight_norm),
+    "spectral norm": lambda: first(parametrizations.spectral_norm)().eval(),
+    "spectral norm, old": lambda: first(nn.utils.spectral_norm)().eval(),
     "parametrised": changed(lambda m: m.insert(0, parametrised())),
     "pruned": changed(lambda m: prune.l1_unstructured(m[0], "weight", amount=0.4)),
     "LSTM": recurrent(nn.LSTM),

@@ -21,13 +21,6 @@ def test_each_is_the_gradient_of_one_record(problem, monkeypatch):
         np.testing.assert_allclose(row, flat, rtol=1e-10, atol=1e-14)
 
 
-def test_the_mean_gradient_is_their_mean(problem):
-    goal = objective(*problem)
-    mean = gradients.mean_gradient(goal, *goal.records(*problem[2:]))
-    expected = curvature.per_record_gradients(*problem).mean(axis=0)
-    np.testing.assert_allclose(mean.numpy(), expected, atol=1e-14)
-
-
 def test_losses_come_with_the_gradients(problem):
     model, loss, x, y = problem
     goal = objective(*problem)

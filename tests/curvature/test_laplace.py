@@ -89,41 +89,6 @@ def test_validation_takes_the_best_of_the_grid(last_layer_problem, structure):
     assert posterior.prior_precision == GRID[np.argmax(scores)]
 
 
-@structures
-def test_a_large_prior_precision_leaves_the_prior(last_layer_problem, structure):
-    posterior = fit(last_layer_problem, 1e12, structure)
-    expected = (1 + (last_layer_problem.query**2).sum(axis=1)) * 1e-12
-    variance = posterior.variance(last_layer_problem.query)
-    np.testing.assert_allclose(
-        variance, np.tile(expected, (len(last_layer_problem.bias), 1)).T, rtol=1e-8
-    )
-
-
-def test_full_and_kron_are_one_where_the_records_agree_on_their_curvature():
-    # Without any weights each record has the same Lambda, and features of mean zero leave nothing
-    # between weights and biases: then the Gauss-Newton matrix is a Kronecker product.
-    rng = np.random.default_rng(1)
-    half = rng.standard_normal((30, 3))
-    features, logits = np.vstack([half, -half]), np.zeros((60, 4))
-    full, kron = (last_layer_laplace(features, logits, 1.0, s) for s in ("full", "kron"))
-    query = rng.standard_normal((5, 3))
-    np.testing.assert_allclose(full.covariance(query), kron.covariance(query), rtol=1e-10)
-
-
-def test_records_may_come_in_any_order(last_layer_problem):
-    order = np.random.default_rng(2).permutation(len(last_layer_problem.features))
-    for structure in STRUCTURES:
-        posterior = last_layer_laplace(
-            last_layer_problem.features[order], last_layer_problem.logits[order], 1.0, structure
-        )
-        np.testing.assert_allclose(
-            posterior.covariance(last_layer_problem.query),
-            fit(last_layer_problem, 1.0, structure).covariance(last_layer_problem.query),
-            rtol=1e-10,
-            atol=1e-13,
-        )
-
-
 def test_more_records_than_are_taken_at_once():
     rng = np.random.default_rng(3)
     n = laplace_structures.RECORDS_AT_ONCE + 10
@@ -132,6 +97,10 @@ def test_more_records_than_are_taken_at_once():
     answer = whole.covariance(features)
     apart = np.concatenate([whole.covariance(row[None]) for row in features])
     np.testing.assert_allclose(answer, apart, rtol=1e-12)
+
+
+OTHER_NETWORK = np.zeros((7, 4)), np.zeros((7, 9)), np.zeros(7)
+FEW = {"features": np.ones((4, 4)), "logits": np.zeros((4, 3))}
 
 
 @pytest.mark.parametrize(
@@ -154,6 +123,12 @@ def test_more_records_than_are_taken_at_once():
         ({"weight": np.zeros((3, 4)), "bias": np.zeros(3)}, "logits differ from features"),
         ({"label": np.full(40, 3)}, "label: classes 3 to 3 do not fit logits of 3 classes"),
         ({"label": np.zeros(39)}, "give one class for 40 records"),
+        ({"features": np.full((40, 4), np.inf)}, "features holds 160 NaN or infinite entries"),
+        ({"prior_precision": 1e-310}, "1e-300 to 1e300"),
+        ({"prior_precision": 1e301}, "1e-300 to 1e300"),
+        ({"validation": (np.zeros((40, 4)), np.zeros((40, 3)))}, "three arrays"),
+        ({"prior_precision": "validation", "validation": OTHER_NETWORK}, "validation has"),
+        ({**FEW, "structure": "full"}, "4 records for 5 parameters a class"),
     ],
 )
 def test_bad_input_is_named(change, message):
@@ -167,23 +142,8 @@ def test_bad_input_is_named(change, message):
         last_layer_laplace(**(arguments | change))
 
 
-def test_features_that_are_not_finite_are_refused(last_layer_problem):
-    last_layer_problem.features[3, 0] = np.inf
-    with pytest.raises(InputError, match="features holds 1 NaN or infinite entries"):
-        last_layer_laplace(last_layer_problem.features, np.zeros((40, 3)), 1.0)
-
-
-def test_validation_of_another_network_is_refused(last_layer_problem):
-    held_out = (last_layer_problem.query, np.zeros((7, 9)), np.zeros(7))
-    with pytest.raises(InputError, match="validation has"):
-        fit(last_layer_problem, "validation", "kron", validation=held_out)
-
-
-def test_full_needs_a_record_for_each_parameter_of_a_class():
-    features, logits = np.ones((4, 4)), np.zeros((4, 3))
-    with pytest.raises(InputError, match="4 records for 5 parameters a class"):
-        last_layer_laplace(features, logits, 1.0, "full")
-    assert last_layer_laplace(features, logits, 1.0, "kron").prior_precision == 1.0
+def test_kron_needs_no_record_for_each_parameter():
+    assert last_layer_laplace(**FEW, prior_precision=1.0, structure="kron").prior_precision == 1.0
 
 
 def test_full_says_how_much_memory_it_needs(monkeypatch):
@@ -233,8 +193,3 @@ def test_the_smallest_prior_answers_alone_where_the_curvature_is_silent(last_lay
     full = last_layer_laplace(features, logits, 1e-300, "full")
     with pytest.raises(RunError, match="lost in the rounding of its curvature"):
         full.variance(features)
-    for value in (1e-310, 1e301):
-        with pytest.raises(InputError, match="1e-300 to 1e300"):
-            last_layer_laplace(features, logits, value)
-    with pytest.raises(InputError, match="three arrays"):
-        last_layer_laplace(features, logits, 1.0, validation=(features, logits))

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from scipy.linalg import fractional_matrix_power, solve_continuous_lyapunov
-from scipy.stats import norm
 
-from membership import curvature, metrics
+from membership import curvature
 from membership.curvature.noise import (
     Sgd,
     simulated_covariance,
@@ -13,14 +12,6 @@ from membership.curvature.noise import (
     theorem_covariance,
 )
 from membership.errors import InputError
-
-
-def test_one_parameter_without_momentum_is_the_textbook_variance():
-    sgd = Sgd(learning_rate=0.3, momentum=0.0, weight_decay=0.5)
-    k, noise = 2.0 + 0.5, 0.7
-    expected = 0.3**2 * noise / (1 - (1 - 0.3 * k) ** 2)
-    found = stationary_covariance(sgd, np.array([[2.0]]), np.array([[noise]]))
-    np.testing.assert_allclose(found, [[expected]], rtol=1e-12)
 
 
 def test_the_stationary_covariance_stays_where_it_is():
@@ -120,45 +111,20 @@ def test_the_bound_is_the_one_in_closed_form():
             assert found == pytest.approx(4 * c / (1 + c) ** 2, rel=1e-9)
 
 
-def test_curvature_without_a_shape_costs_nothing():
-    gradient = np.random.default_rng(0).standard_normal((7, 4))
-    np.testing.assert_allclose(curvature.loss_share(np.full(4, 0.3), gradient, 1.0), 1.0)
-
-
-@pytest.mark.parametrize("exponent", [-1.0, 1.0])
-def test_attacks_on_draws_have_the_aucs_that_it_says(exponent):
-    values, _, gradient = random_problem(8, records=1)
-    rng, draws = np.random.default_rng(9), 40_000
-    law = values ** (exponent - 1)
-    shift = gradient[0] / values
-    shift *= 1.2 / np.sqrt(shift**2 @ (1 / law))  # d = 1.2
-    w = rng.standard_normal((2 * draws, len(values))) * np.sqrt(law)
-    w[draws:] += shift
-    member = np.arange(2 * draws) >= draws
-    share = curvature.loss_share(values, gradient, exponent)[0]
-    for score, squared in ((w @ (shift / law), 1.0), (w @ gradient[0], share)):
-        expected = norm.cdf(1.2 * np.sqrt(squared / 2))
-        # Four standard errors of an AUC from so many draws, at most sqrt(1 / (12 draws)) * 2.
-        assert metrics.auc(score, member) == pytest.approx(expected, abs=4 / np.sqrt(6 * draws))
+SHARE, LEAST = curvature.loss_share, curvature.least_loss_share
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("function", "given", "message"),
     [
-        (([0.0, 1.0], [[1.0, 1.0]], 1.0), "curvature has the eigenvalue 0"),
-        (([1.0, 2.0], [[1.0, 1.0, 1.0]], 1.0), "gradient has 3 columns"),
-        (([1.0, 2.0], [[0.0, 0.0]], 1.0), "row of zeros"),
-        (([1.0, 2.0], [[1.0, 1.0]], np.inf), "exponent = inf"),
+        (SHARE, ([0.0, 1.0], [[1.0, 1.0]], 1.0), "curvature has the eigenvalue 0"),
+        (SHARE, ([1.0, 2.0], [[1.0, 1.0, 1.0]], 1.0), "gradient has 3 columns"),
+        (SHARE, ([1.0, 2.0], [[0.0, 0.0]], 1.0), "row of zeros"),
+        (SHARE, ([1.0, 2.0], [[1.0, 1.0]], np.inf), "exponent = inf"),
+        (LEAST, ([0.5], 1.0), "condition has 0.5"),
+        (LEAST, ([2.0], np.nan), "exponent = nan"),
     ],
 )
-def test_what_it_refuses(given, message):
+def test_what_is_refused(function, given, message):
     with pytest.raises(InputError, match=message):
-        curvature.loss_share(*given)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"), [(([0.5], 1.0), "condition has 0.5"), (([2.0], np.nan), "exponent = nan")]
-)
-def test_what_the_bound_refuses(given, message):
-    with pytest.raises(InputError, match=message):
-        curvature.least_loss_share(*given)
+        function(*given)

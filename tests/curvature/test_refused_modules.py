@@ -21,6 +21,7 @@ from tests.curvature.odd_modules import (
     changed,
     cross_entropy,
     own_function,
+    with_last,
 )
 
 
@@ -36,7 +37,7 @@ OTHER = nn.Parameter(torch.ones(3))
 
 REFUSED = {
     "dropout by function": (
-        lambda: Of(lambda m, x: m.last(nn.functional.dropout(x, 0.5)), last=nn.Linear(6, 3)),
+        with_last(lambda m, x: m.last(nn.functional.dropout(x, 0.5))),
         "it draws random numbers",
     ),
     "attention that drops": (
@@ -72,17 +73,11 @@ REFUSED = {
         "changes when a record is put to it",
     ),
     "a batch's mean": (
-        lambda: Of(lambda m, x: m.last(x - x.mean(0)), last=nn.Linear(6, 3)),
+        with_last(lambda m, x: m.last(x - x.mean(0))),
         "when another record lies beside it",
     ),
-    "weights of another": (
-        lambda: Of(lambda m, x: m.last(x) * OTHER, last=nn.Linear(6, 3)),
-        "reads trainable tensors",
-    ),
-    "a tuple": (
-        lambda: Of(lambda m, x: (m.last(x), x), last=nn.Linear(6, 3)),
-        "they fail on the first records",
-    ),
+    "weights of another": (with_last(lambda m, x: m.last(x) * OTHER), "reads trainable tensors"),
+    "a tuple": (with_last(lambda m, x: (m.last(x), x)), "they fail on the first records"),
     "no shape yet": (lambda: nn.LazyLinear(3), "weight has no shape yet"),
     "complex": (lambda: nn.Linear(6, 3).to(torch.cfloat), "complex"),
     "scripted": (lambda: torch.jit.script(chain()), "give the module that was scripted or traced"),
@@ -122,10 +117,7 @@ REFUSED = {
         lambda: changed(closing_forward)().double(),
         "does not reach them through self",
     ),
-    "a precision of its own": (
-        lambda: Of(lambda m, x: m.last(x.float()), last=nn.Linear(6, 3)),
-        r"without x\.float\(\)",
-    ),
+    "a precision of its own": (with_last(lambda m, x: m.last(x.float())), r"without x\.float\(\)"),
 }
 
 

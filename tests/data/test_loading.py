@@ -235,8 +235,3 @@ def test_embedded_sets():
     assert check("digits").status == "ok"
     assert check("purchase_like:70").status == "simulated"
     assert "70 records" in str(check("purchase_like:70"))
-
-
-def test_unknown_name():
-    with pytest.raises(InputError, match="did you mean 'mnist'"):
-        check("minst")
