@@ -193,12 +193,3 @@ def test_every_attack_and_each_length_counts(name, attack, steps, value, monkeyp
     made["found"] = np.where(at, max(value, 0) / 100 * ASKED, made["found"])
     monkeypatch.setattr(claims, "paper", lambda *_: made)
     assert BY_ID[f"loss-enough-{name}"].outcome(None).word == outcomes.CONTRADICTED
-
-
-def test_without_the_table_the_claims_on_promises_are_not_tested():
-    own = Source(Settings.from_values({"profile": "tiny"}), declared("loss_enough"), gather=False)
-    for claim in CLAIMS:
-        if claim.id in {"loss-enough-c07", "loss-enough-c08", "loss-enough-c09"}:
-            found = claim.outcome(own)
-            assert found.word == outcomes.NOT_TESTED
-            assert claims.PROMISED in found.reason
