@@ -8,7 +8,7 @@ import pytest
 
 from membership import evidence, limits, manifest
 from membership.errors import InputError
-from membership.exhibits import Exhibit, declared, files
+from membership.exhibits import Exhibit, files
 from membership.exhibits.recompute import Report, differences, recompute, recompute_all
 from membership.running import settings_class
 from tests.evidence.examples import outputs
@@ -156,13 +156,14 @@ def test_reports_of_chapters_add_up():
     )
 
 
+# Of two chapters, and of each what is soon computed; the second chapter's are done first.
+ONLY = ("gmip-fig-1", "lood-fig-6", "lood-fig-1", "gmip-tab-1")
+
+
 @pytest.mark.slow
 def test_chapters_at_a_time_report_in_the_order_asked_for(monkeypatch):
     monkeypatch.setattr(limits, "cores", lambda n_jobs=0: 2)
-    run = [settings_class(one).from_values({"profile": "paper"}) for one in ("lood", "bmia")]
-    report = recompute_all(run, check=True)
-    every = [exhibit.id for one in ("lood", "bmia") for exhibit in declared(one)]
-    assert [each for each in every if each in report.computed] == report.computed
-    assert {each.split("-")[0] for each in report.computed} == {"lood", "bmia"}
-    assert set(every) == {*report.computed, *report.measured, *report.absent}
+    run = [settings_class(one).from_values({"profile": "paper"}) for one in ("lood", "gmip")]
+    report = recompute_all(run, ONLY, check=True)
+    assert report.computed == ["lood-fig-1", "lood-fig-6", "gmip-tab-1", "gmip-fig-1"]
     assert report.differences == []

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Request
 
 from membership import running
@@ -66,6 +67,20 @@ MEASURED = r"""() => {
         rows: Math.max(0, ...tables.map((table) => table.querySelectorAll(rows).length)),
     };
 }"""
+# Preloading fetches style sheets by addresses that axe itself resolves wrongly.
+# What passes is not looked at, and writing it down takes axe as long as finding it.
+AXE_OPTIONS = {"preload": False, "resultTypes": ["violations"]}
+# Ids of a card that something else on its page has, too.
+SHARED_IDS = """card => [...document.querySelectorAll(`#${card}, #${card} [id]`)]
+    .map(e => e.id).filter(id => document.querySelectorAll(`[id="${CSS.escape(id)}"]`).length > 1)
+"""
+# Axe asks every element of a page for its looks, whatever part of it is to be judged.
+ALONE = """card => {
+    const kept = document.getElementById(card);
+    for (const other of document.querySelectorAll("article.exhibit, mjx-container")) {
+        if (!other.contains(kept) && !kept.contains(other)) other.remove();
+    }
+}"""
 
 
 @dataclass(frozen=True)
@@ -120,3 +135,14 @@ def read(page: Page, address: str, width: int) -> Reading:
     page.remove_listener("request", ask)
     page.evaluate("() => scrollTo(0, 0)")
     return found
+
+
+def violations_in_card(page: Page, card: str) -> list[tuple[str, str]]:
+    """What axe finds in one card as it is now, with ids that are not its alone.
+
+    The other cards and formulas of its page are gone then.
+    """
+    shared = [("id", name) for name in page.evaluate(SHARED_IDS, card)]
+    page.evaluate(ALONE, card)
+    found = Axe().run(page, context=f"#{card}", options=AXE_OPTIONS).response["violations"]
+    return shared + [(one["id"], one["nodes"][0]["html"]) for one in found]

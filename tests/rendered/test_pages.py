@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from tests.rendered import reading
-from tests.rendered.reading import HEIGHTS, READ_TO_THEIR_ENDS, Kept
+from tests.rendered.reading import AXE_OPTIONS, HEIGHTS, READ_TO_THEIR_ENDS, Kept
 from tests.rendered.test_figures import measured
 
 WIDE, PHONE = ({"width": width, "height": height} for width, height in HEIGHTS.items())
@@ -90,9 +90,6 @@ TOO_SMALL = """least => [...document.querySelectorAll('body *')]
     })
     .map(e => e.textContent.trim().slice(0, 40))"""
 
-# Preloading fetches style sheets by addresses that axe itself resolves wrongly.
-# What passes is not looked at, and writing it down takes axe as long as finding it.
-AXE_OPTIONS = {"preload": False, "resultTypes": ["violations"]}
 # Contrasts take axe nine tenths of its time on a page of thousands of words. Texts of one colour,
 # size and weight on the same grounds have one contrast: the first in sight of each is marked.
 MARKED = """() => {

@@ -1,6 +1,7 @@
 """Every gathering step of every chapter, as if on a GPU: no tensor meets one of another device."""
 
 import sys
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 
@@ -9,7 +10,12 @@ import torch
 
 from membership import running, training
 from membership.running import pieces
-from membership.training import ensemble
+from membership.studies.bmia import convolutional, toy
+from membership.studies.gmip import audit
+from membership.studies.gmip import settings as gmip_settings
+from membership.studies.iha import inversion
+from membership.studies.lood import settings as lood_settings
+from membership.training import ensemble, quantile_regression
 from tests.fake_device import DEVICE, FakeDevice, Generator, WrongDevice
 
 pytestmark = pytest.mark.slow
@@ -24,6 +30,8 @@ SMALLER = {
     "iha": {"n_models": "6", "n_queries": "100", "also_datasets": "digits"}
     | {"most_parameters": "300", "loo_records": "2", "loo_models": "4"},
 }
+# Of what is trained or searched by steps.
+STEPS = 3
 
 
 def steps(chapter):
@@ -35,11 +43,11 @@ def steps(chapter):
 
 @pytest.fixture
 def on_device(tmp_path, monkeypatch):
-    """Whatever asks for a device gets the fake one, and trains for one epoch."""
+    """Whatever asks for a device gets the fake one, and trains for one epoch or a few steps."""
     import_module("torch.distributed.tensor")  # asks what a generator is, once
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
     monkeypatch.setattr(torch, "Generator", Generator)
-    for config in (training.TrainingConfig, training.PrivateConfig):
+    for config in (training.TrainingConfig, training.PrivateConfig, quantile_regression.Schedule):
         checked = config.__post_init__
 
         def short(self, checked=checked):
@@ -47,8 +55,24 @@ def on_device(tmp_path, monkeypatch):
             object.__setattr__(self, "epochs", 1)
 
         monkeypatch.setattr(config, "__post_init__", short)
+    shrink(monkeypatch)
     with FakeDevice() as device:
         yield device
+
+
+def shrink(monkeypatch):
+    """Make small what no parameter sizes: how often it is done reaches no further code."""
+    monkeypatch.setattr(inversion, "REPEATS", 1)
+    monkeypatch.setattr(inversion, "QUERIES_CG", 2)
+    monkeypatch.setattr(inversion, "SIDE_BY_SIDE", 4)
+    monkeypatch.setitem(inversion.SOLVED, "tiny", 4)
+    panels = [*audit._panels()][-1 - len(audit.OTHER_LAWS) :][:1]  # the last small one
+    monkeypatch.setattr(audit, "_panels", lambda: panels)
+    monkeypatch.setattr(gmip_settings.Recipe, "steps", STEPS)
+    monkeypatch.setitem(toy.STEPS_BY_PROFILE, "tiny", STEPS)
+    monkeypatch.setattr(convolutional, "VIEWS", convolutional.VIEWS[:2])
+    fewer = replace(lood_settings.SIZES["tiny"], steps=STEPS)
+    monkeypatch.setitem(lood_settings.SIZES, "tiny", fewer)
 
 
 @pytest.mark.parametrize("chapter", running.chapters())

@@ -109,7 +109,6 @@ def test_one_reference_makes_both_taus_the_same():
 def test_the_same_seed_gives_the_same_table(study):
     pd.testing.assert_frame_equal(study(settings()), study(settings()), check_exact=True)
     assert not study(settings()).equals(study(settings(seed=1)))
-    assert study(settings()).attrs["deviations"]
     assert study(settings()).attrs["deviations"] == ["n = 20, d = 50; the paper: 100, 2000"]
 
 
@@ -167,12 +166,31 @@ def test_no_other_threshold_does_better(attack):
         assert np.mean(other) < decision.accuracy + 4 * error
 
 
-def test_figure_1_has_the_accuracies_the_theory_gives():
-    assert gaussian.exact_malt(50, 2000).accuracy == pytest.approx(0.7365, abs=5e-5)
-    assert gaussian.exact_mast(50, 2000).accuracy == pytest.approx(0.9993, abs=5e-5)
-    assert gaussian.exact_likelihood_ratio(50, 2000).accuracy == pytest.approx(0.9993, abs=5e-5)
-    # The normal approximation, 0.9873, leaves out that |theta - theta0| varies between games.
-    assert gaussian.exact_matt(50, 2000).accuracy == pytest.approx(0.987, abs=2e-3)
+EXACT = {
+    "malt": (gaussian.exact_malt, lambda n, d: np.sqrt(d / 2) / n),
+    "mast": (gaussian.exact_mast, lambda n, d: np.sqrt(d / n) / 2),
+    "likelihood ratio": (gaussian.exact_likelihood_ratio, lambda n, d: np.sqrt(d / n) / 2),
+    "matt": (gaussian.exact_matt, lambda n, d: np.sqrt(d / (2 * n)) / 2),
+}
+
+
+@pytest.mark.parametrize(
+    ("attack", "figure_1", "off", "limit_off"),
+    [
+        ("malt", 0.7365, 5e-5, 1e-3),
+        ("mast", 0.9993, 5e-5, 1e-3),
+        ("likelihood ratio", 0.9993, 5e-5, 1e-3),
+        # The normal approximation, 0.9873, leaves out that |theta - theta0| varies between games.
+        ("matt", 0.987, 2e-3, 2e-3),
+    ],
+)
+def test_accuracies_are_figure_1s_and_large_sizes_approach_the_normal_limits(
+    attack, figure_1, off, limit_off
+):
+    exact, limit = EXACT[attack]
+    assert exact(50, 2000).accuracy == pytest.approx(figure_1, abs=off)
+    large = 400, 10_000
+    assert exact(*large).accuracy == pytest.approx(norm.cdf(limit(*large)), abs=limit_off)
 
 
 @pytest.mark.parametrize("size", [(2, 1), (3, 4), (5, 20), (50, 2000), (500, 2000)])
@@ -180,19 +198,6 @@ def test_nothing_beats_the_likelihood_ratio(size):
     best = gaussian.exact_likelihood_ratio(*size).accuracy
     for attack in (gaussian.exact_malt, gaussian.exact_mast, gaussian.exact_matt):
         assert 0.5 < attack(*size).accuracy <= best + 1e-9
-
-
-def test_large_sizes_approach_the_normal_limits():
-    n_members, d = 400, 10_000
-    assert gaussian.exact_malt(n_members, d).accuracy == pytest.approx(
-        norm.cdf(np.sqrt(d / 2) / n_members), abs=1e-3
-    )
-    assert gaussian.exact_mast(n_members, d).accuracy == pytest.approx(
-        norm.cdf(np.sqrt(d / n_members) / 2), abs=1e-3
-    )
-    assert gaussian.exact_matt(n_members, d).accuracy == pytest.approx(
-        norm.cdf(np.sqrt(d / (2 * n_members)) / 2), abs=2e-3
-    )
 
 
 def test_auc_of_malt_agrees_with_simulation():

@@ -20,7 +20,6 @@ from membership.studies.bayes_optimal import (
 )
 from membership.studies.bayes_optimal.names import ACCURACY, AUC
 from membership.studies.bayes_optimal.settings import Settings
-from tests.studies.altered import committed_run
 
 RATE = "TPR@1%FPR(%)"
 ATTRS = {"data": {}, "deviations": ["made up"], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
@@ -112,14 +111,6 @@ def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
         for first, second in (("MALT", "shadow attack"), ("MALT", "0-1"), ("MAST", "MALT")):
             lead = value[first, metric] - value[second, metric]
             assert value[f"{first} less {second}", metric] == pytest.approx(lead)
-
-
-def test_the_committed_scores_are_probabilities_of_the_targets_records():
-    networks = committed_run("bayes_optimal").evidence("networks")
-    targets, score = networks.attrs["targets"], networks["shokri"].values
-    assert (len(targets), len(score)) == (10, 31)
-    assert ((score[targets] >= 0) & (score[targets] <= 1)).all()
-    assert np.isnan(np.delete(score, targets, axis=0)).all()
 
 
 def test_accuracy_stands_beside_members_found():

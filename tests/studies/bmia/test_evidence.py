@@ -3,7 +3,6 @@ from scipy import stats
 
 from membership.attacks.bmia import bmia_sampled, sampled_hinge
 from membership.studies.bmia import answers, evidence, measured
-from membership.studies.bmia.exhibits import EXHIBITS
 from membership.studies.bmia.settings import Settings
 from membership.training import fit_qmia
 
@@ -15,11 +14,6 @@ def test_files_are_named_after_their_data_sets(tmp_path):
     assert list(words.values()) == ["purchase-like-10000", "digits", "my-data"]
     twice = Settings.from_values({"dataset": "a/x.npz", "also_datasets": ["b/x.npz"]})
     assert list(evidence.words(twice).values()) == ["x", "x-2"]
-
-
-def test_what_exhibits_need_is_what_is_gathered(settings):
-    needed = {name for one in EXHIBITS for name in one.evidence(settings)}
-    assert needed == set(evidence.sources(settings))
 
 
 def test_targets_are_attacked_with_different_references_first(small, seen):

@@ -4,13 +4,6 @@ from membership.errors import InputError
 from membership.studies.bmia.settings import Settings
 
 
-def test_profiles_fill_in_what_is_left_out():
-    quick = Settings.from_values({})
-    assert (quick.n_targets, quick.n_reference) == (5, 8)
-    assert quick.also_datasets == ["digits"]
-    assert Settings.from_values({"profile": "paper"}).ood_dataset == "mnist"
-
-
 @pytest.mark.parametrize(
     ("values", "named"),
     [

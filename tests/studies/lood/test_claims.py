@@ -8,8 +8,6 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from membership.exhibits import declared
-from membership.exhibits.source import Committed
 from membership.published import outcomes
 from membership.published.rows import correlation
 from membership.studies.lood import (
@@ -290,9 +288,3 @@ def test_a_group_is_whole_where_every_member_is_found(committed, monkeypatch):
     assert some.word == outcomes.UNDECIDED
     monkeypatch.setattr(claim_numbers, "LEAST_RECORDS", 1001)
     assert on_few(claim.outcome(Altered(committed, "lood-fig-3", lambda _: whole))) == SUPPORTED
-
-
-def test_the_committed_run_is_that_of_the_declarations():
-    run = Committed(Settings.from_values({"profile": "paper"}), declared("lood"))
-    for one in declared("lood"):
-        assert not run.table(one.id).empty

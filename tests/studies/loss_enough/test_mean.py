@@ -3,7 +3,6 @@ import pytest
 from scipy.stats import f
 
 from membership import attacks, metrics
-from membership.studies.loss_enough import exact_roc
 from membership.studies.loss_enough.mean import MeanGame
 from membership.studies.loss_enough.names import (
     BEST_LOSS,
@@ -110,13 +109,6 @@ def test_malt_is_the_f_law_and_knows_no_others():
         outside = 1 + 2 / (n - 1)
         expected = f.cdf(outside / inside, game.d, game.d)
         assert game.rates()[MALT][0] == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize("attack", [BEST_PARAMETERS, MALT, MAST, MATT, RESIDUAL])
-def test_with_identical_hypotheses_every_attack_is_a_coin(attack):
-    game = MeanGame(1.0, 10)
-    weights = exact_roc.weights_of(game.forms()[attack], game.loadings(False))
-    assert exact_roc.auc(weights, weights, game.d) == pytest.approx(0.5, abs=1e-9)
 
 
 def test_a_finer_grid_moves_the_loss_little():

@@ -154,10 +154,7 @@ def per_target(outputs: xr.Dataset) -> pd.DataFrame:
         for target in range(loss.shape[1]):
             key = {"network": network, "augmentation": name, "target": target}
             numbers = _of_target(loss[place], correct[place], member[place], target)
-            rows += [
-                key | {"attack": attack, "metric": metric, "value": 100 * value}
-                for (attack, metric), value in numbers.items()
-            ]
+            rows += names.rows_of(numbers, **key)
     return pd.concat([pd.DataFrame(rows), _less_without(pd.DataFrame(rows))], ignore_index=True)
 
 
@@ -177,7 +174,7 @@ def _less_without(table: pd.DataFrame) -> pd.DataFrame:
 def _of_target(
     loss: np.ndarray, correct: np.ndarray, member: np.ndarray, target: int
 ) -> dict[tuple[str, str], float]:
-    """Of one target among those of one augmentation, each array (targets, records)."""
+    """Percents of one target among those of one augmentation, each array (targets, records)."""
     other_targets = np.arange(len(loss)) != target
     own, right, score = member[target], correct[target], attacks.malt(loss[target])
     cut = metrics.best_threshold(
@@ -192,4 +189,4 @@ def _of_target(
         ("MALT", AUC): metrics.auc(score, own),
     }
     numbers[LEAD, ACCURACY] = numbers["MALT", ACCURACY] - numbers["0-1", ACCURACY]
-    return numbers
+    return {name: 100 * value for name, value in numbers.items()}

@@ -1,5 +1,6 @@
 """What evidence files, metrics and rows are called, for those who make and those who read them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 # Random splits behind a number of the paper's Table 1.
@@ -37,6 +38,14 @@ SPREAD = "interquartile_range_over_losses"
 def of_splits(count: int) -> str:
     """How the number of random splits departs from the paper's."""
     return f"{count} random splits (the paper: {PAPER_SPLITS})"
+
+
+def rows_of(numbers: Mapping[tuple[str, str], float], **key: Any) -> list[dict[str, Any]]:
+    """A row a number, by attack and metric."""
+    return [
+        {**key, "attack": attack, "metric": metric, "value": value}
+        for (attack, metric), value in numbers.items()
+    ]
 
 
 def logistic(n: int) -> str:

@@ -23,6 +23,7 @@ from membership.studies.bayes_optimal.names import (
     SPREAD,
     TEST,
     TRAIN,
+    rows_of,
 )
 from membership.studies.bayes_optimal.networks import ReferenceGame, Target
 from membership.studies.bayes_optimal.splits import GAIN, crossed, random_half
@@ -78,10 +79,7 @@ def per_target(game: ReferenceGame, *, halves: bool = True) -> pd.DataFrame:
     for number, target in enumerate(game.targets()):
         half = random_half(np.random.default_rng(number), len(target.member))
         numbers = _of_target(target, half if halves else None)
-        rows += [
-            {"target": number, "attack": attack, "metric": metric, "value": value}
-            for (attack, metric), value in numbers.items()
-        ]
+        rows += rows_of(numbers, target=number)
     return pd.DataFrame(rows)
 
 
@@ -168,11 +166,8 @@ def averages(game: ReferenceGame, gaussian: dict[str, pd.DataFrame]) -> pd.DataF
             **{name: target.mast(tau) for tau, name in names.items()},
             "MAST, mean (IN and OUT)": attacks.mast(target.loss, target.reference_loss, tau="mean"),
         }
-        rows += [
-            {"game": "networks", "attack": attack, "metric": metric, "value": value}
-            for name, score in scores.items()
-            for (attack, metric), value in _of_curve(name, score, target.member).items()
-        ]
+        for name, score in scores.items():
+            rows += rows_of(_of_curve(name, score, target.member), game="networks")
     networks = pd.DataFrame(over_units(pd.DataFrame(rows), ["game", *KEYS]))
     played = [
         own.assign(game=name, attack="MAST, " + own["tau"])[networks.columns]
@@ -323,23 +318,21 @@ def _attacks(target: Target) -> list[dict]:
     """MALT and MAST as in Table 2, each with the best cut for the records asked beside it."""
     shown = itertools.product(("MALT", "MAST", LEAD), (ACCURACY, PEAK, AUC))
     numbers = _of_target(target, None)
-    return [
-        {"attack": attack, "metric": metric, "value": numbers[attack, metric]}
-        for attack, metric in shown
-    ]
+    return rows_of({name: numbers[name] for name in shown})
 
 
 def _thresholds(target: Target) -> list[dict]:
     mast = target.mast("best-separating")
     tau = mast + target.loss
     width = iqr(target.loss)
-    rows = [
-        (RANKS, "rank_correlation", spearmanr(mast, -target.loss)[0]),
-        (TAU, SPREAD, iqr(tau) / width if width > 0 else np.inf),
-    ]
+    numbers = {
+        (RANKS, "rank_correlation"): float(spearmanr(mast, -target.loss)[0]),
+        (TAU, SPREAD): float(iqr(tau) / width) if width > 0 else np.inf,
+    }
     for name, values in ((TAU, tau), ("loss", target.loss)):
-        rows += [(name, f"quartile_{q}(nats)", np.percentile(values, q)) for q in QUARTILES]
-    return [{"attack": a, "metric": m, "value": float(v)} for a, m, v in rows]
+        for q in QUARTILES:
+            numbers[name, f"quartile_{q}(nats)"] = float(np.percentile(values, q))
+    return rows_of(numbers)
 
 
 def _first(target: Target, count: int) -> Target:

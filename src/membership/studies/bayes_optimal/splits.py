@@ -25,6 +25,7 @@ from membership.studies.bayes_optimal.names import (
     PAPER_SPLITS,
     TRAIN,
     VALIDATION,
+    rows_of,
 )
 
 MATT = "MATT"
@@ -43,10 +44,10 @@ def trials(sizes: Sequence["Size"]) -> pd.DataFrame:
     """Every measurement behind Table 1 and its controls, one row a number."""
     table = pd.DataFrame(
         [
-            {"n": size.n, "repeat": repeat, "attack": attack, "metric": metric, "value": value}
+            row
             for size in sizes
             for repeat, numbers in size.numbers()
-            for (attack, metric), value in numbers.items()
+            for row in rows_of(numbers, n=size.n, repeat=repeat)
         ]
     )
     # Splits without leverages have no second-order term.

@@ -100,27 +100,30 @@ def printed_1() -> pd.DataFrame:
 
 def draw_table_1(table: pd.DataFrame) -> "Figure":
     """Table 1: members found, an attack a row and its number of references a mark."""
-    shown = table[(table["metric"] == FOUND) & table["attack"].isin(ATTACKS)]
-    order = list(ATTACKS)
-    shown = shown.sort_values("attack", key=lambda attack: attack.map(order.index), kind="stable")
-    shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
-    plain = shown[shown["attack"] == "difference"].set_index("dataset")["value"].to_dict()
+    label = "members found at 1% FPR (%)"
+    return _by_references(table, "attack", ATTACKS, "difference", label, "plain difference")
+
+
+def _by_references(
+    table: pd.DataFrame, column: str, kinds: dict[str, str], line: str, label: str, line_label: str
+) -> "Figure":
+    """Rates at 1%, a kind of attack a row and its number of references a mark; one is a line."""
+    rates, order = table[table["metric"] == FOUND], list(kinds)
+    shown, place = rates[rates[column].isin(kinds)], table["dataset"].unique().tolist()
+    shown = shown.sort_values(column, key=lambda kind: kind.map(order.index), kind="stable")
+    shown = shown.sort_values("dataset", key=lambda data: data.map(place.index), kind="stable")
     count = shown["n_reference"].astype(int)
     words = count.map(lambda n: "no reference" if n == 0 else f"{n} reference" + "s" * (n > 1))
     return plots.dots_by_row(
-        shown.assign(row=shown["attack"].map(ATTACKS), references=words),
+        shown.assign(row=shown[column].map(kinds), references=words),
         "row",
         by="references",
         panel="dataset",
-        label="members found at 1% FPR (%)",
-        baseline=plain,
-        baseline_label="plain difference",
+        label=label,
+        baseline=rates[rates[column] == line].set_index("dataset")["value"].to_dict(),
+        baseline_label=line_label,
         joined=True,
     )
-
-
-def _place(table: pd.DataFrame) -> dict[str, int]:
-    return {name: place for place, name in enumerate(table["dataset"].unique())}
 
 
 def control_1(datasets: list[Seen]) -> pd.DataFrame:
@@ -175,23 +178,8 @@ def control_6(datasets: list[Seen]) -> pd.DataFrame:
 
 def draw_control_6(table: pd.DataFrame) -> "Figure":
     """Control 6: members that each LiRA finds by its number of references, BMIA's as a line."""
-    rates = table[table["metric"] == FOUND]
-    bmia = rates[rates["variance"] == OURS].set_index("dataset")["value"].to_dict()
-    shown = pd.concat([rates[rates["variance"] == variance] for variance in VARIANCES])
-    shown = shown.sort_values("dataset", key=lambda data: data.map(_place(table)), kind="stable")
-    return plots.dots_by_row(
-        shown.assign(
-            row=shown["variance"].map(VARIANCES),
-            references=shown["n_reference"].astype(int).map("{} references".format),
-        ),
-        "row",
-        by="references",
-        panel="dataset",
-        label="members that LiRA finds at 1% FPR (%)",
-        baseline=bmia,
-        baseline_label="BMIA, one reference",
-        joined=True,
-    )
+    label = "members that LiRA finds at 1% FPR (%)"
+    return _by_references(table, "variance", VARIANCES, OURS, label, "BMIA, one reference")
 
 
 def control_10(timings: list[xr.Dataset]) -> pd.DataFrame:
