@@ -49,15 +49,6 @@ def test_both_accuse_what_each_accuses(ties: bool) -> None:
         assert less == pytest.approx(100 * (true - alone))
 
 
-def test_an_attack_with_itself_is_that_attack() -> None:
-    rng = np.random.default_rng(6)
-    member = np.arange(1000) % 2 == 0
-    score = rng.normal(size=1000) + member
-    numbers = together([score, score], member, 0.05)
-    assert numbers[FALSE] == pytest.approx(5.0)
-    assert numbers[LESS.format(attack="IHA")] == pytest.approx(0.0)
-
-
 def test_the_table_has_each_data_set(evaluations) -> None:
     table = control_19(evaluations)
     assert set(table["metric"]) >= {

@@ -60,26 +60,40 @@ def test_a_network_that_cannot_be_cut_enough_is_refused(settings):
         experiment.task(subjects.Subject("digits", most_parameters=10), settings)
 
 
-def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said():
-    paper = Settings.from_strings({"profile": "paper"})
+@pytest.fixture
+def papers_own():
+    """MNIST-Odd at the paper's size, without its records."""
     recipe = subjects.RECIPES["mnist-odd"]
-    made = experiment.Task(
-        label="",
-        published="",
-        pool=range(recipe.pool),
-        test=None,
-        factory=None,
-        config=type("Config", (), {"epochs": recipe.epochs}),
-        membership=np.zeros((paper.n_models, 1)),
-        origin={},
-        deviations=(),
+    config = experiment.training.TrainingConfig(
+        epochs=recipe.epochs,
+        batch_size=recipe.batch_size,
+        learning_rate=recipe.learning_rate,
+        momentum=0.9,
+        weight_decay=5e-4,
+    )
+    membership = np.zeros((Settings.from_values({"profile": "paper"}).n_models, recipe.pool), bool)
+    membership[:, : recipe.pool // 2] = True
+    factory = partial(experiment.one_logit, 784)
+    return experiment.Task(
+        *(recipe.label, recipe.published, range(recipe.pool), None, factory),
+        *(config, membership, {}, ()),
         targets=tuple(range(10)),
         n_queries=recipe.pool,
     )
-    assert experiment._deviations(made, recipe, (), ()) == []
-    smaller = type(made)(**{**vars(made), "pool": range(50), "membership": np.zeros((8, 1))})
+
+
+def test_the_papers_own_set_up_has_no_deviations_and_each_change_is_said(papers_own):
+    recipe = subjects.RECIPES["mnist-odd"]
+    assert experiment._deviations(papers_own, recipe, (), ()) == []
+    smaller = replace(papers_own, pool=range(50), membership=np.zeros((8, 1)))
     said = experiment._deviations(smaller, recipe, (6,), (2,))
     assert [text.split(" ")[0] for text in said] == ["a", "8", "hidden"]
+
+
+def test_the_papers_own_set_up_is_comparable(papers_own):
+    """Network, data and recipe, stated by the task from its parts."""
+    stated = published.setup("iha")["MNIST-Odd"]
+    assert published.comparability(stated, papers_own.setup, attack="LiRA") == []
 
 
 def test_simulated_records_are_never_comparable(settings):
@@ -176,26 +190,3 @@ def test_more_records_left_out_than_there_are_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "loo_records": "300"})
     with pytest.raises(InputError, match="loo_records = 300: there are 200"):
         left_out.small_task("digits", settings)
-
-
-def test_the_papers_own_set_ups_are_comparable():
-    """MNIST-Odd's network, data and recipe, stated by the task from its parts."""
-    stated = published.setup("iha")["MNIST-Odd"]
-    recipe = subjects.RECIPES["mnist-odd"]
-    pool = type("Pool", (), {"__len__": lambda self: recipe.pool})()
-    config = experiment.training.TrainingConfig(
-        epochs=recipe.epochs,
-        batch_size=recipe.batch_size,
-        learning_rate=recipe.learning_rate,
-        momentum=0.9,
-        weight_decay=5e-4,
-    )
-    membership = np.zeros((128, recipe.pool), dtype=bool)
-    membership[:, : recipe.pool // 2] = True
-    factory = partial(experiment.one_logit, 784)
-    made = experiment.Task(
-        *(recipe.label, recipe.published, pool, None, factory, config, membership, {}, ()),
-        targets=tuple(range(10)),
-        n_queries=recipe.pool,
-    )
-    assert published.comparability(stated, made.setup, attack="LiRA") == []

@@ -69,11 +69,9 @@ class Table:
 
     def told_apart(self) -> "Table":
         """The same of the targets that were asked at least two members and two non-members."""
-        members = self.member.sum(axis=1)
-        enough = (members >= 2) & (self.member.shape[1] - members >= 2)
-        return Table(
-            {name: values[enough] for name, values in self.score.items()}, self.member[enough]
-        )
+        enough = (self.member.sum(axis=1) >= 2) & ((~self.member).sum(axis=1) >= 2)
+        score = {name: values[enough] for name, values in self.score.items()}
+        return Table(score, self.member[enough])
 
 
 Tables = Sequence[tuple[str, Table]]
@@ -251,18 +249,17 @@ def origin(cells: Iterable[CellEvidence], **extra: Any) -> dict[str, Any]:
     """What a table made from these cells says about its origin."""
     cells = list(cells)
     attributes = [evidence.outputs.attrs for evidence in cells]
+    by_set = {evidence.set: evidence for evidence in cells}
     sizes = {
         "Cells": str(len(cells)),
         "Target models of each": _span({len(evidence.targets) for evidence in cells}),
         "Reference models of each": str(len(cells[0].references)),
         "Members of each": _span({attrs["recipe"]["members"] for attrs in attributes}),
         "Records asked": ", ".join(
-            f"{evidence.set} {int((~evidence.canary).sum()):,}"
-            for evidence in {x.set: x for x in cells}.values()
+            f"{name} {int((~evidence.canary).sum()):,}" for name, evidence in by_set.items()
         ),
         "Population records": ", ".join(
-            f"{evidence.set} {evidence.population:,}"
-            for evidence in {x.set: x for x in cells}.values()
+            f"{name} {evidence.population:,}" for name, evidence in by_set.items()
         ),
     }
     return {
@@ -360,10 +357,9 @@ def plain(cells: Sequence[CellEvidence]) -> list[tuple[str, Table]]:
 
 def mislabelled(cells: Sequence[CellEvidence]) -> list[tuple[str, Table]]:
     """The scores of the canaries alone, of targets that saw two of them and did not see two."""
-    tables = [
-        (evidence.set, evidence.everyone.on(evidence.canary).told_apart()) for evidence in cells
-    ]
-    return [(name, table) for name, table in tables if len(table.member)]
+    on_canaries = [evidence.everyone.on(evidence.canary).told_apart() for evidence in cells]
+    tables = zip(cells, on_canaries, strict=True)
+    return [(evidence.set, table) for evidence, table in tables if len(table.member)]
 
 
 def per_target(
@@ -387,10 +383,7 @@ def added(parts: Sequence[metrics.PairedInterval], scale: float) -> dict[str, fl
 def _welch(
     terms: Sequence[tuple[float, float, float]], scale: float, units: int, **limits: float
 ) -> dict[str, float]:
-    """The sum of independent numbers, each with its error and degrees of freedom, in a unit.
-
-    By Welch and Satterthwaite.
-    """
+    """The sum of numbers with errors and degrees of freedom, by Welch and Satterthwaite."""
     value = sum(number for number, _, _ in terms)
     squares = np.array([error**2 for _, error, _ in terms])
     spent = sum(v**2 / degrees for v, (_, _, degrees) in zip(squares, terms, strict=True))

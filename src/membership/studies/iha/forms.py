@@ -106,9 +106,9 @@ class Opened:
         """Whether the damping leaves every eigenvalue positive."""
         return inverse.conditioning != "damping" or self.spectrum.values.min() + inverse.amount > 0
 
-    def forms(self, view: WhiteBoxView, inverse: Inverse, amount: float) -> dict[str, FloatArray]:
-        """`quadratic_forms` of a block with one inverse at an amount of damping."""
-        how = (inverse.conditioning, amount, inverse.stationarity)
+    def forms(self, view: WhiteBoxView, inverse: Inverse) -> dict[str, FloatArray]:
+        """`quadratic_forms` of a block with one inverse."""
+        how = (inverse.conditioning, inverse.amount, inverse.stationarity)
         return quadratic_forms(view, self.spectrum.values, self.weight_decay, *how)
 
 
@@ -150,26 +150,27 @@ def observe(trained: Trained, target: int, damping: float) -> dict[str, np.ndarr
     how = opened(model, trained.task.config, training_records(trained, target))
     known = _known(trained, target, how.goal)
     raised = enough(how.spectrum.values, damping)
+    of_main = main(raised)
     queries, asked = trained.queries, trained.sample_queries(N_KNOWN)
     swept_at, known_at = (
         np.searchsorted(queries, sample) for sample in (trained.sample_queries(N_SWEPT), asked)
     )
     means = [how.spectrum.rotate(mean).cpu().numpy() for _, mean in known]
     parts = {
-        "main": empty(main(damping), len(queries)),
+        "main": empty(of_main, len(queries)),
         "sweep": empty(sweep(), len(swept_at)),
         **{name: np.empty((len(FRACTIONS), len(asked))) for name in ("mean2", "mean3")},
     }
     for view, rows in how.views(records(trained, queries)):
-        for place, kind in enumerate(main(damping)):
-            fill(parts["main"], rows, kind, place, how.forms(view, kind, raised))
+        for place, kind in enumerate(of_main):
+            fill(parts["main"], rows, kind, place, how.forms(view, kind))
         part, to = _within(view, rows, swept_at)
         for place, kind in enumerate(sweep()):
             if how.usable(kind) and len(to):
-                fill(parts["sweep"], to, kind, place, how.forms(part, kind, kind.amount))
+                fill(parts["sweep"], to, kind, place, how.forms(part, kind))
         part, to = _within(view, rows, known_at)
         for place, mean in enumerate(means):
-            forms = how.forms(replace(part, mean_gradient=mean), main(damping)[0], raised)
+            forms = how.forms(replace(part, mean_gradient=mean), of_main[0])
             parts["mean2"][place, to], parts["mean3"][place, to] = forms["mean2"], forms["mean3"]
     return {
         **parts,
@@ -228,10 +229,7 @@ def known_members(trained: Trained, target: int) -> list[np.ndarray]:
 def inverses(
     goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float, weight_decay: float
 ) -> tuple[list[inverse.Inverse], float]:
-    """What stands for the inverses of `main`, and the damping that it took.
-
-    The damping is raised where `enough` asks for it.
-    """
+    """What stands for the inverses of `main`, and the damping, raised as `enough` asks for it."""
     memory.require(
         16.0 * goal.size**2,
         f"two Cholesky factors for {goal.size:,} parameters",
@@ -309,8 +307,6 @@ OF_SWEEP = {
     **{f"IHA*, damping {d:g}": (f"damping {d:g}, regularised", "IHA*") for d in DAMPINGS},
     **{f"IHA, low rank {r:g}": (f"low-rank {r:g}", "IHA") for r in RANKS},
 }
-
-
 PUBLIC = "gradient of public records"
 DECAY = "minus the weight decay for the gradient"
 # An adversary without the other records: what it puts in the place of their gradient. With minus
@@ -328,11 +324,7 @@ def observe_all(trained: Trained, target: int, damping: float) -> dict[str, Floa
     """``value``, AUC and rates of each of the attacks on one target; NaN where there is none."""
     task = trained.task
     member, recipe = task.membership[target], {**trained.recipe, "members": task.n_members}
-    how = opened(
-        trained.ensemble.module(target),
-        task.config,
-        training_records(trained, target),
-    )
+    how = opened(trained.ensemble.module(target), task.config, training_records(trained, target))
     raised = enough(how.spectrum.values, damping)
     public = _public(trained, how)
     loss, products = np.empty(len(task.pool)), np.empty((len(task.pool), 0))
@@ -353,9 +345,8 @@ def observe_all(trained: Trained, target: int, damping: float) -> dict[str, Floa
         # The two conditions of stationarity read the same forms under their own names.
         forms = {"own2": own2, "own3": own3, "mean2": mean2, "mean3": mean3}
         forms |= {"rest2": mean2, "rest3": mean3}
-        attack, knowledge = (
-            (ELSEWHERE[name], ", everyone") if name in ELSEWHERE else (OF_SWEEP[name][1], "")
-        )
+        attack = ELSEWHERE[name] if name in ELSEWHERE else OF_SWEEP[name][1]
+        knowledge = ", everyone" if name in ELSEWHERE else ""
         scores[name] = iha(forms, loss, member, recipe, attack, knowledge).score
     value = np.full((len(whole_attacks(trained)), len(METRICS)), np.nan)
     for place, name in enumerate(whole_attacks(trained)):
@@ -370,7 +361,7 @@ def _weights_by_attack(
     """By attack, what squared gradients and gradients are multiplied by for its forms, (p, 2)."""
     usable = {kind.label: kind for kind in sweep() if how.usable(kind)}
     weights = {
-        name: _weights(how, view, view.mean_gradient, usable[label], usable[label].amount)
+        name: _weights(how, view, view.mean_gradient, usable[label])
         for name, (label, _) in OF_SWEEP.items()
         if label in usable
     }
@@ -379,22 +370,18 @@ def _weights_by_attack(
         mean = means[name.partition(", ")[2]]
         if mean is not None:
             kind = Inverse("damping", damping, LEARNT_BY[attack])
-            weights[name] = _weights(how, view, mean, kind, damping)
+            weights[name] = _weights(how, view, mean, kind)
     return weights
 
 
 def _weights(
-    how: Opened,
-    view: WhiteBoxView,
-    mean: FloatArray,
-    kind: Inverse,
-    amount: float,
+    how: Opened, view: WhiteBoxView, mean: FloatArray, kind: Inverse
 ) -> tuple[FloatArray, FloatArray]:
     """As `quadratic_forms` has them, for many inverses at once."""
     learnt = kind.stationarity == "regularised"
     values, shift = how.spectrum.values, how.weight_decay if learnt else 0.0
-    between = conditioned_inverse(values, amount, kind.conditioning)
-    outer = conditioned_inverse(values, amount, kind.conditioning, shift=shift)
+    between = conditioned_inverse(values, kind.amount, kind.conditioning)
+    outer = conditioned_inverse(values, kind.amount, kind.conditioning, shift=shift)
     own = np.stack([outer**2, outer**2 * between], axis=1)
     vector = mean + how.weight_decay * view.weight if learnt else mean
     return own, own * vector[:, None]

@@ -215,17 +215,18 @@ def _of_model(
     experiment: LeaveOneOut, model: int, queries: np.ndarray, rows: np.ndarray, settings: Settings
 ) -> dict[str, Any]:
     """Forms (inverse, term, queries) of one model, with D as the training set whatever it was."""
-    task, inverses = experiment.task, white_box.main(settings.damping)
+    task = experiment.task
 
     def records(chosen: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.tensor(task.pool.x[chosen]), torch.tensor(task.pool.y[chosen])
 
     how = white_box.opened(experiment.ensemble.module(model), task.config, records(experiment.base))
     raised = enough(how.spectrum.values, settings.damping)
+    inverses = white_box.main(raised)
     form = white_box.empty(inverses, len(queries))
     for view, part in how.views(records(queries[rows])):
         for place, inverse in enumerate(inverses):
-            white_box.fill(form, rows[part], inverse, place, how.forms(view, inverse, raised))
+            white_box.fill(form, rows[part], inverse, place, how.forms(view, inverse))
     return {
         "form": form,
         "damping": [raised, raised, 0.0],

@@ -252,22 +252,14 @@ class Logistic:
 
 
 def look(game: Game, damping: float, by_side: dict[str, np.ndarray], place: int) -> dict:
-    """What is kept of the models of one D': log-odds and forms by (record, side, replicate).
-
-    Parameters
-    ----------
-    game : Game
-    damping : float
-    by_side : dict of numpy.ndarray
-        As `weights` returns it.
-    place : int
-        Which D'.
+    """What is kept of the models of the D' at a place, their weights `by_side` as in `weights`.
 
     Returns
     -------
     dict of numpy.ndarray
-        ``log_odds`` (R, 2, K), ``form`` (R, 2, K, inverses and "fitted noise", `KINDS`),
-        ``accuracy`` (K,) of the models on D', in percent, and the ``damping`` used.
+        By record, side and replicate ``log_odds`` (R, 2, K) and ``form`` (R, 2, K, inverses and
+        "fitted noise", `KINDS`); ``accuracy`` (K,) of the models on D', in percent, and
+        the ``damping`` used.
     """
     base = Logistic.of(*game.records(game.base[place], torch.float64))
     queried = Logistic.of(*game.records(game.added[place], torch.float64))

@@ -111,13 +111,9 @@ def _linear_record(
     w, member, ratio = _worlds(rng, minimum0, minimum1, covariance, covariance, draws)
     # Halfway between the minima of two equal quadratics both losses are the same.
     loss = (w - (minimum0 + minimum1) / 2.0) @ gradient
-    forms = {
-        "L0": (w - centre) @ hessian,
-        "gradient": np.broadcast_to(gradient, w.shape),
-        "hessian": hessian,
-        "w": w,
-    }
-    return {"member": member, "true ratio": ratio, **iha_scores(forms, loss, sgd, N_TRAIN)}
+    own, others = np.broadcast_to(gradient, w.shape), (w - centre) @ hessian
+    scores = iha_scores(w, loss, own, others, hessian, sgd, N_TRAIN)
+    return {"member": member, "true ratio": ratio, **scores}
 
 
 def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
@@ -140,14 +136,10 @@ def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
                 rng, minimum0, minimum1, covariance0, covariance1, draws // 10
             )
             error = w @ x[left_out] - y[left_out]
-            forms = {
-                "L0": (w @ x[base].T - y[base]) @ x[base] / N_TRAIN,
-                "gradient": error[:, None] * x[left_out],
-                "hessian": hessian,
-                "w": w,
-            }
-            scores = {"true ratio": ratio, **iha_scores(forms, error**2 / 2.0, sgd, N_TRAIN)}
-            for name, score in scores.items():
+            own = error[:, None] * x[left_out]
+            others = (w @ x[base].T - y[base]) @ x[base] / N_TRAIN
+            scores = iha_scores(w, error**2 / 2.0, own, others, hessian, sgd, N_TRAIN)
+            for name, score in {"true ratio": ratio, **scores}.items():
                 aucs.setdefault(name, []).append(100 * metrics.auc(score, member))
         key = ("least squares", MOMENTUM, weight_decay)
         rows += [(*key, name, "AUC(%)", float(np.mean(values))) for name, values in aucs.items()]
@@ -155,11 +147,20 @@ def regression_rows(rng: np.random.Generator, draws: int) -> list[tuple]:
 
 
 def iha_scores(
-    forms: dict[str, FloatArray], loss: FloatArray, sgd: Sgd, n_train: int
+    w: FloatArray,
+    loss: FloatArray,
+    gradient: FloatArray,
+    others: FloatArray,
+    hessian: FloatArray,
+    sgd: Sgd,
+    n_train: int,
 ) -> dict[str, FloatArray]:
-    """IHA and IHA* at many final parameters, and what becomes of IHA with another loss term."""
+    """IHA and IHA* at many final parameters, and what becomes of IHA with another loss term.
+
+    `gradient` is that of the record, `others` that of the mean loss over all others.
+    """
     recipe = (sgd.learning_rate, sgd.momentum, sgd.weight_decay)
-    seen = (forms["w"], loss, forms["gradient"], forms["L0"], forms["hessian"], n_train, recipe)
+    seen = (w, loss, gradient, others, hessian, n_train, recipe)
     scores = {"IHA": iha_at(*seen), "IHA*": iha_at(*seen, "regularised")}
     term = loss / (1.0 + sgd.momentum)
     scores["IHA* without the loss"] = scores["IHA*"] - term
@@ -323,13 +324,9 @@ def _aucs(sgd: Sgd, x: FloatArray, y: FloatArray, fitted: list, judged: list) ->
     w, n = np.concatenate(judged), len(x)
     member = np.repeat([False, True], [len(part) for part in judged])
     error, base = w @ x[-1] - y[-1], x[:-1]
-    forms = {
-        "L0": (w @ base.T - y[:-1]) @ base / n,
-        "gradient": error[:, None] * x[-1],
-        "hessian": base.T @ base / n,
-        "w": w,
-    }
-    iha = metrics.auc(iha_scores(forms, error**2 / 2, sgd, n)["IHA"], member)
+    own, others = error[:, None] * x[-1], (w @ base.T - y[:-1]) @ base / n
+    scores = iha_scores(w, error**2 / 2, own, others, base.T @ base / n, sgd, n)
+    iha = metrics.auc(scores["IHA"], member)
     loss = metrics.auc(loss_ratio(error**2 / 2, *errors), member)
     return {SCORES["IHA"]: iha, SCORES["loss"]: loss, LEAD: iha - loss}
 
