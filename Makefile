@@ -37,8 +37,8 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) $(TORCH)
 	@# pip unpacks on one core: each of two takes every other line.
-	@$(INSTALL) --no-deps -r <(sed -n '1~2p' requirements.lock) & other=$$!; failed=0; \
-		$(INSTALL) --no-deps -r <(sed -n '2~2p' requirements.lock) || failed=1; \
+	@$(INSTALL) --no-deps -r <(sed -n 'p;n' requirements.lock) & other=$$!; failed=0; \
+		$(INSTALL) --no-deps -r <(sed -n 'n;p' requirements.lock) || failed=1; \
 		wait $$other && (( ! failed ))
 	@$(INSTALL) --no-deps -e .
 	@# pip would compile on one core; what some packages ship only as an example does not compile.
