@@ -26,15 +26,21 @@ chapter.gallery("iha-fig-1", "iha-ctl-11")
 """
 
 
+def forget():
+    """Have the texts read anew."""
+    homes._code.cache_clear()
+    homes._showing.cache_clear()
+
+
 @pytest.fixture
 def notebooks(tmp_path, monkeypatch):
     """A folder of texts in the place of the project's."""
     monkeypatch.setattr(paths, "shipped", lambda name: tmp_path / name)
-    homes._code.cache_clear()
+    forget()
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "iha.md").write_text(FIRST)
     yield tmp_path / "notebooks"
-    homes._code.cache_clear()
+    forget()
 
 
 def test_a_chapter_of_one_page_has_everything_there(notebooks):

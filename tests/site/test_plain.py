@@ -112,10 +112,12 @@ def test_numbers_are_those_of_the_site(outcomes):
 def test_a_chapter_that_was_not_run_says_so_once(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "results_dir", lambda: tmp_path)
     substitutions._load.cache_clear()
+    substitutions._table.cache_clear()
     asked = '{{ number("gmip-ctl-2", ".2f") }} and {{ interval("gmip-ctl-2") }}'
     cells = [{"cell_type": "markdown", "source": [text]} for text in ("# Title\n", asked)]
     made = prose_of(opened.filled({"cells": cells}, "gmip"))
     substitutions._load.cache_clear()
+    substitutions._table.cache_clear()
     assert made[1] == f"{plain.NOT_RUN} and {plain.NOT_RUN}"
     assert made[0].startswith("# Title\n\n> ")
     assert made[0].count("results/paper") == 1

@@ -18,6 +18,12 @@ from membership.site import overview, substitutions
 pytestmark = pytest.mark.slow
 
 
+def forget():
+    """Have the tables read anew."""
+    substitutions._load.cache_clear()
+    substitutions._table.cache_clear()
+
+
 @pytest.fixture
 def committed(tmp_path, monkeypatch):
     """A paper-size run of bmia's Control 2 in a results folder of its own."""
@@ -30,9 +36,9 @@ def committed(tmp_path, monkeypatch):
     digest = files.hashlib.sha256(content).hexdigest()
     record = {"profile": "paper", "chapter": "bmia", "csv_sha256": digest}
     target.with_suffix(".json").write_bytes(files.json_bytes(record))
-    substitutions._load.cache_clear()
+    forget()
     yield
-    substitutions._load.cache_clear()
+    forget()
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ def claims_page(chapter: str) -> str:
     return _showing(chapter, "chapter.claims()")
 
 
+@cache
 def _showing(chapter: str, call: str) -> str:
     first, *further = pages_of(chapter)
     return next((page for page in further if call in _code(page)), first)

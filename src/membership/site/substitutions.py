@@ -300,8 +300,12 @@ def claimed(claim_id: str) -> tuple[overview.Part, Row]:
     raise InputError(f"no claim {claim_id!r}; the chapters' tables of claims list them")
 
 
+@cache
 def _table(exhibit_id: str) -> pd.DataFrame:
-    return _load(exhibit_id)[0]
+    """An exhibit's table alone: what it says of itself, pandas would copy with each row."""
+    table = _load(exhibit_id)[0].copy()
+    table.attrs = {}
+    return table
 
 
 @cache
