@@ -36,10 +36,7 @@ $(STAMP): requirements.lock pyproject.toml
 	@echo "Making the environment in $(VENV) (2 GB, a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) $(TORCH)
-	@# pip unpacks on one core: each of two takes every other line.
-	@$(INSTALL) --no-deps -r <(sed -n 'p;n' requirements.lock) & other=$$!; failed=0; \
-		$(INSTALL) --no-deps -r <(sed -n 'n;p' requirements.lock) || failed=1; \
-		wait $$other && (( ! failed ))
+	@$(INSTALL) --no-deps -r requirements.lock
 	@$(INSTALL) --no-deps -e .
 	@# pip would compile on one core; what some packages ship only as an example does not compile.
 	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib src || true

@@ -230,26 +230,6 @@ def test_make_installs_torch_before_what_builds_on_it(makefile):
     assert commands.index(f"torch=={TORCH}") < commands.index("requirements.lock")
 
 
-# Stands for Python: it makes such an environment, and installs no file that names what is refused.
-STAND_IN = """\
-#!/bin/bash
-case "$*" in
-    "-m venv "*) mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
-    *" -r "*) ! tee -a asked < "${!#}" | grep "$REFUSED" ;;
-esac
-"""
-
-
-@pytest.mark.parametrize("refused", ["nothing", LOCK[0], LOCK[1]])
-def test_make_installs_every_line_and_stops_where_one_fails(makefile, tmp_path, refused):
-    (tmp_path / "python").write_text(STAND_IN)
-    (tmp_path / "python").chmod(0o755)
-    done = makefile("setup", f"PYTHON={tmp_path / 'python'}", f"REFUSED={refused}")
-    assert (done.returncode == 0) == (refused == "nothing"), done.stderr
-    assert (tmp_path / ".venv" / ".installed").is_file() == (refused == "nothing")
-    assert set(LOCK) <= set((tmp_path / "asked").read_text().splitlines())
-
-
 def test_the_ci_script_is_sound_bash():
     checked = subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=False)
     assert checked.returncode == 0
