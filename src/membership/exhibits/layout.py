@@ -1,4 +1,4 @@
-"""Numbers laid out on a card: as digits in a grid, or as marks on common axes (forest plots)."""
+"""Where a card's numbers stand: digits in a grid, or marks on common axes (forest plots)."""
 
 import math
 from collections.abc import Collection, Iterable

@@ -106,7 +106,11 @@ def figure_1_said(table: pd.DataFrame) -> str:
 
 
 def table_2(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
-    """The paper's main comparison (Table 2), and how good the models are (Section 4.1)."""
+    """The paper's main comparison (Table 2), and how good the models are (Section 4.1).
+
+    An AUC's interval is over models (`metrics.summary`), a difference's over records, too
+    (`metrics.paired_interval`).
+    """
     rows = []
     for evaluation in evaluations:
         squared = evaluation.recipe["loss"] == "squared-error"

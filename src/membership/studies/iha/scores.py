@@ -173,7 +173,7 @@ def measured(
     names: Sequence[str] = METRICS,
     units: Any = None,
 ) -> list[dict[str, Any]]:
-    """One row a metric: the mean over targets, summarised as `over_models`."""
+    """One row a metric: the mean over targets with Student's t over independent models."""
     rate = {"asked": sum(int(truth.sum()) for truth in member), "scale": 100.0}
     return [
         {
