@@ -134,6 +134,6 @@ def test_the_picture_of_the_rooms_is_that_of_the_imports():
 def test_every_file_that_contributors_are_sent_to_is_there():
     root = PACKAGE.parents[1]
     text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    paths = re.findall(r"(?:src|tests|notebooks|book|data|template)/[\w./]+\w", text)
+    paths = re.findall(r"(?:src|tests|notebooks|book|data|template)/[\w./-]+\w", text)
     assert len(paths) > 20
     assert [path for path in paths if not (root / path).exists()] == []
