@@ -18,7 +18,7 @@ from membership.data import (
     record_digest,
     require,
 )
-from membership.data.dataset import stored_form
+from membership.data.dataset import canonical_order, record_hashes, stored_form
 from membership.errors import InputError
 
 
@@ -101,6 +101,15 @@ def test_deduplicate_drops_later_copies_of_record_and_label():
     assert "2 repeated records dropped" in kept.source
 
 
+def test_deduplicate_agrees_with_numpy_on_random_codes():
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 3, (300, 3)), rng.integers(0, 2, 300)
+    kept = deduplicate(make(x.astype(float), y))
+    table = np.column_stack([x, y])
+    expected = table[np.sort(np.unique(table, axis=0, return_index=True)[1])]
+    np.testing.assert_array_equal(np.column_stack([kept.x, kept.y]), expected)
+
+
 def test_require():
     dataset = make()
     require(dataset, n_records=6, n_classes=3)
@@ -148,6 +157,45 @@ def test_digest_is_the_slow_definition(x, random):
     train = np.array([random.random() < 0.5 for _ in x])
     assert record_digest(x, y) == slow_digest(x, y)
     assert record_digest(x, y, train) == slow_digest(x, y, train)
+
+
+@given(PICTURES, st.randoms(use_true_random=False))
+def test_order_changes_neither_digest_nor_canonical_records(x, random):
+    y = np.array([random.randrange(3) for _ in x])
+    train = np.array([random.random() < 0.5 for _ in x])
+    order = list(range(len(x)))
+    random.shuffle(order)
+    shuffled = x[order], y[order], train[order]
+    assert record_digest(*shuffled) == record_digest(x, y, train)
+    first = canonical_order(record_hashes(x, y), train)
+    second = canonical_order(record_hashes(*shuffled[:2]), shuffled[2])
+    np.testing.assert_array_equal(x[first], shuffled[0][second])
+    np.testing.assert_array_equal(y[first], shuffled[1][second])
+    np.testing.assert_array_equal(np.sort(train)[::-1], train[first])
+
+
+@given(PICTURES, st.data())
+def test_any_changed_record_changes_the_digest(x, data):
+    y = np.zeros(len(x), dtype=np.int64)
+    train = np.zeros(len(x), dtype=bool)
+    before = record_digest(x, y, train)
+    record = data.draw(st.integers(0, len(x) - 1))
+    changed = x.copy()
+    changed[record, 0, 0] ^= 1
+    relabelled, moved = y.copy(), train.copy()
+    relabelled[record] = 1
+    moved[record] = True
+    assert before not in {
+        record_digest(changed, y, train),
+        record_digest(x, relabelled, train),
+        record_digest(x, y, moved),
+        record_digest(x, y),
+    }
+
+
+def test_a_repeated_record_counts():
+    x, y = np.zeros((2, 1), dtype=np.uint8), np.zeros(2, dtype=np.int64)
+    assert record_digest(x, y) != record_digest(x[:1], y[:1])
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,20 @@ def test_auc_of_several_directions_agrees_with_samples():
     assert abs(auc - contrast.auc()) < 4 * np.sqrt(0.25 / n)
 
 
+@given(e=POSITIVE, shift=POSITIVE, outputs=st.integers(1, 12), factor=st.floats(1.01, 5.0))
+def test_every_measure_is_positive_and_rises_with_both_parts(e, shift, outputs, factor):
+    def all_of(e, shift):
+        contrast = Contrast(np.array([e]), np.array([shift]), np.array(0.0), outputs)
+        return np.array([contrast.kl(), contrast.kl_reverse(), contrast.auc()])
+
+    base = all_of(e, shift)
+    assert (base[:2] > 0).all()
+    assert 0.5 <= base[2] <= 1
+    # KL with the variances' excess is the larger direction (App. C.2, always met).
+    assert base[0] >= base[1]
+    assert (all_of(e, factor * shift) >= base - 1e-13).all()
+
+
 @given(e=st.floats(-0.9, 20.0), shift=st.floats(0, 20.0), outputs=st.integers(1, 12))
 def test_auc_does_not_mind_which_posterior_is_called_first(e, shift, outputs):
     there = Contrast(np.array([e]), np.array([shift]), np.array(0.0), outputs)

@@ -113,6 +113,31 @@ def test_other_statistics_are_computed_on_resampled_records(game):
     assert better.value == pytest.approx(np.mean(right))
 
 
+def test_a_rising_transform_changes_nothing_and_a_swap_negates(game):
+    first, second, member = game
+    found = metrics.paired_interval("auc", first, second, member, resamples=50)
+    again = metrics.paired_interval("auc", np.exp(first), 3 * second - 7, member, resamples=50)
+    assert found == again
+    swapped = metrics.paired_interval("auc", second, first, member, resamples=50)
+    assert (swapped.difference, swapped.low, swapped.high) == pytest.approx(
+        (-found.difference, -found.high, -found.low)
+    )
+    assert swapped.standard_error == pytest.approx(found.standard_error)
+    assert metrics.paired_interval("auc", first, first, member, resamples=50).standard_error == 0
+
+
+def test_the_order_of_records_and_targets_does_not_matter(game):
+    first, second, member = game
+    found = metrics.paired_interval("auc", first, second, member, resamples=4_000)
+    order = np.random.default_rng(0).permutation(R)
+    permuted = metrics.paired_interval(
+        "auc", first[::-1, order], second[::-1, order], member[::-1, order], resamples=4_000
+    )
+    assert permuted.difference == pytest.approx(found.difference, abs=1e-12)
+    # A standard deviation of 4,000 resamples is known to 1.1%; allow four times that.
+    assert permuted.standard_error == pytest.approx(found.standard_error, rel=0.045)
+
+
 def test_records_that_nobody_was_asked_weigh_nothing(game):
     first, second, member = game
     found = metrics.paired_interval("auc", first, second, member, resamples=30)

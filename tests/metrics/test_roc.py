@@ -67,6 +67,44 @@ def test_roc_curve_has_one_point_a_threshold(case):
     assert tpr == pytest.approx([np.mean(score[member] >= t) for t in thresholds])
 
 
+@given(scored())
+def test_area_under_the_curve_is_auc(case):
+    fpr, tpr = metrics.roc_curve(*case)
+    assert np.trapezoid(tpr, fpr) == pytest.approx(metrics.auc(*case), abs=1e-12)
+
+
+@pytest.mark.slow
+@given(scored(), st.randoms(use_true_random=False))
+def test_order_and_scale_of_the_scores_are_irrelevant(case, random):
+    score, member = case
+    order = list(range(len(score)))
+    random.shuffle(order)
+    changed = np.exp(score[order] / 3) * 1e200, member[order]
+    assert metrics.auc(*changed) == metrics.auc(*case)
+    assert metrics.tpr_at_fpr(*changed, 0.2) == metrics.tpr_at_fpr(*case, 0.2)
+    assert metrics.average_precision(*changed) == metrics.average_precision(*case)
+    np.testing.assert_array_equal(metrics.roc_curve(*changed), metrics.roc_curve(*case))
+
+
+@pytest.mark.slow
+@given(scored())
+def test_swapping_the_classes_and_the_sign_mirrors_the_curve(case):
+    score, member = case
+    fpr, tpr = metrics.roc_curve(score, member)
+    mirrored_fpr, mirrored_tpr = metrics.roc_curve(-score, ~member)
+    assert mirrored_fpr == pytest.approx(1 - tpr[::-1])
+    assert mirrored_tpr == pytest.approx(1 - fpr[::-1])
+    assert metrics.auc(-score, ~member) == pytest.approx(metrics.auc(score, member), abs=1e-12)
+
+
+def test_a_tie_across_the_allowed_rate_is_refused_whole():
+    score = np.array([3.0, 2.0, 2.0, 2.0, 1.0, 0.0])
+    member = np.array([True, True, False, False, False, False])
+    # Accepting the tied group costs two of four non-members.
+    assert metrics.tpr_at_fpr(score, member, 0.49) == 0.5
+    assert metrics.tpr_at_fpr(score, member, 0.5) == 1.0
+
+
 def test_infinite_scores_rank_at_the_ends():
     score, member = [np.inf, np.inf, 0.0, -np.inf, -np.inf], [True, False, True, False, False]
     assert metrics.auc(score, member) == pytest.approx((2.5 + 2) / 6)

@@ -174,6 +174,11 @@ def test_every_kernel_matrix_is_positive_semi_definite(activation, depth, w_std,
     assert np.linalg.eigvalsh(matrix).min() > -1e-12 * matrix.max()
 
 
+def test_relu_without_bias_is_homogeneous(images):
+    kernel = nngp.fully_connected(3, "relu")
+    np.testing.assert_allclose(kernel(2 * images[0], images[1]), 2 * kernel(*images), rtol=1e-13)
+
+
 def test_a_kernel_names_its_parameters_and_equals_its_like():
     kernel = nngp.fully_connected(3, "gelu", 1.5, 0.1)
     assert kernel == nngp.fully_connected(3, "gelu", 1.5, 0.1)

@@ -112,3 +112,12 @@ def test_fixed_batches_promise_least_and_adding_most():
 def test_the_command_offers_what_there_is():
     for name in ("SAMPLINGS", "ADJACENCIES", "PROTECTIONS"):
         assert getattr(calculator, name) == getattr(privacy, name)
+
+
+@pytest.mark.slow
+@given(SOME, st.floats(1.1, 3))
+@settings(max_examples=15)
+def test_more_noise_is_more_privacy(sizes, more):
+    less, better = of(sizes), of({**sizes, "sigma": more * (sizes["sigma"] or 0.3)})
+    assert better.epsilon <= less.epsilon * (1 + 1e-6)
+    assert better.differential.mu <= less.differential.mu * (1 + 1e-6)

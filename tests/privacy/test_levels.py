@@ -194,3 +194,11 @@ def test_corollary_5_1_just_below_the_noise_free_level_of_cifar():
     mu = 0.995 * noise_free(400, 48_000, 10, 650)
     assert noise(mu, "mip-alone", CASES["CIFAR-10"]) == pytest.approx(1.71, abs=0.005)
     assert noise(mu, "gdp", CASES["CIFAR-10"]) == pytest.approx(1.97, abs=0.005)
+
+
+@given(mu=st.floats(1e-6, 50), more=st.floats(0, 5))
+def test_more_leakage_a_step_is_more_leakage_in_all(mu, more):
+    for order in ("either", "fixed"):
+        low = privacy.subsampled_mu(mu, 10, 100, 20, order=order)
+        assert privacy.subsampled_mu(mu + more, 10, 100, 20, order=order) >= low * (1 - 1e-12)
+    assert privacy.subsampled_mu(mu, 10, 100, 20) >= low * (1 - 1e-9)

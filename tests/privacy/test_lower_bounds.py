@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from membership import privacy
@@ -140,3 +142,17 @@ def test_delta_weakens_what_is_proved() -> None:
     score, member = randomised_response(2.0, 2000, 3)
     plain = privacy.epsilon_lower_bound(score, member)
     assert plain > privacy.epsilon_lower_bound(score, member, delta=0.1) > 0
+
+
+@given(st.integers(0, 100), st.floats(0.1, 3))
+def test_only_the_order_of_scores_counts(seed: int, power: float) -> None:
+    score, member = gaussian(1.5, 60, seed)
+    for bound in (privacy.epsilon_lower_bound, privacy.mu_lower_bound):
+        assert bound(score, member) == bound(np.exp(power * score), member)
+
+
+def test_the_order_of_rows_does_not_count() -> None:
+    score, member = gaussian(1.0, 100, 0)
+    rows = np.random.default_rng(0).permutation(200)
+    for bound in (privacy.epsilon_lower_bound, privacy.mu_lower_bound):
+        assert bound(score[rows], member[rows]) == bound(score, member) > 0

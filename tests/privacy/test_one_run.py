@@ -204,3 +204,12 @@ def test_a_delta_of_1_in_the_records_leaves_little() -> None:
     found = [privacy.one_run_epsilon(score, member, delta=d) for d in (0.0, 1e-5, 1e-3, 0.5)]
     assert found == sorted(found, reverse=True)
     assert found[0] > found[1] > found[-1] == 0
+
+
+def test_a_monotone_change_of_scores_and_the_order_of_rows_change_nothing() -> None:
+    score, member = rounded(1.5, 300, 1)
+    rows = np.random.default_rng(0).permutation(300)
+    for bound in (privacy.one_run_epsilon, privacy.one_run_mu):
+        found = bound(score, member)
+        assert found > 0
+        assert bound(np.exp(score[rows]), member[rows]) == found

@@ -98,6 +98,16 @@ def test_shared_noise_does_not_change_what_sgd_learns():
     assert np.abs(quiet - loud).max() > 0.3
 
 
+def test_it_learns():
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=400)
+    x = rng.standard_normal((400, 4)) + 3 * y[:, None]
+    config = PrivateConfig(20, 50, 0.05, 10.0)
+    weight = train_softmax_layers(x, y, 2, config, [0.0], seed=0)[0]
+    accuracy = ((with_constant(x).numpy() @ weight.T).argmax(1) == y).mean()
+    assert accuracy > 0.95
+
+
 def test_same_seed_same_weights():
     x, y, _ = example()
     config = PrivateConfig(2, 10, 0.1, 1.0)
