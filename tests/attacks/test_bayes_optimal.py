@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
+from scipy.stats import multivariate_normal
 
 from membership import attacks
 
@@ -126,3 +127,41 @@ def test_leverage_turns_the_hessian_into_that_with_the_record(logistic):
         expected.append(-(theta - theta0) @ g - g @ np.linalg.inv(with_record) @ g / 2)
     found = attacks.matt(theta, theta0, gradient, hessian=hessian, leverage=leverage)
     assert found == pytest.approx(np.array(expected))
+
+
+def test_best_separating_of_two_separate_groups_is_between_them():
+    reference = np.array([[0.1], [0.3], [0.9], [1.5]])
+    member = np.array([[True], [True], [False], [False]])
+    assert attacks.mast([0.0], reference, "best-separating", member) == pytest.approx(0.6)
+    equal = np.full((4, 1), 0.25)
+    assert attacks.mast([0.0], equal, "best-separating", member) == pytest.approx(0.25)
+
+
+def test_log_mean_exp_tends_to_the_gaussian_games_tau():
+    # l = |z - t|^2 / 2 with t ~ N(0, I / n') in two dimensions: Equation 34 and its constant.
+    n_members, draws = 5, 200_000
+    t = np.random.default_rng(0).standard_normal((draws, 2)) / np.sqrt(n_members)
+    z = np.array([[0.3, -0.2], [1.5, 1.0]])
+    reference = ((z[None] - t[:, None]) ** 2).sum(axis=2) / 2
+    exact = n_members / (2 * (n_members + 1)) * (z**2).sum(axis=1) + np.log(6 / 5)
+    relative = np.exp(-reference).std(axis=0) / np.exp(-reference).mean(axis=0)
+    error = relative / np.sqrt(draws)
+    assert (np.abs(attacks.mast([0.0, 0.0], reference) - exact) < 4 * error).all()
+
+
+def test_matt_with_leverage_is_exact_for_gaussian_posteriors_of_equal_hessian():
+    # Ridge regression: one Newton step reaches theta1 exactly.
+    rng = np.random.default_rng(2)
+    x, y = rng.standard_normal((20, 3)), rng.standard_normal(20)
+    hessian0 = x[1:].T @ x[1:] + np.eye(3)
+    hessian1 = hessian0 + np.outer(x[0], x[0])
+    theta0 = np.linalg.solve(hessian0, x[1:].T @ y[1:])
+    theta1 = np.linalg.solve(hessian1, x.T @ y)
+    theta = theta0 + 0.3 * rng.standard_normal(3)
+    gradient = (x[0] @ theta0 - y[0]) * x[:1]
+    leverage = [x[0] @ np.linalg.solve(hessian0, x[0])]
+    covariance = np.linalg.inv(hessian1)
+    ratio = multivariate_normal.logpdf(theta, theta1, covariance)
+    ratio -= multivariate_normal.logpdf(theta, theta0, covariance)
+    found = attacks.matt(theta, theta0, gradient, hessian=hessian0, leverage=leverage)
+    assert found == pytest.approx([ratio])

@@ -163,3 +163,35 @@ def test_each_entry_has_its_own_degrees():
     t, dof = np.array([-3.0, 2.0, 1e4]), np.array([2.5, 9.0, 99.0])
     alone = [student_log_survival(one[None], d)[0] for one, d in zip(t, dof, strict=True)]
     assert student_log_survival(t, dof).tolist() == alone
+
+
+def test_it_does_not_notice_a_common_shift_of_the_logits():
+    game = gaussians(20)
+    shifted = game | {"mean_logits": game["mean_logits"] + np.arange(20)[:, None]}
+    np.testing.assert_allclose(attacks.bmia(**shifted), attacks.bmia(**game), rtol=1e-10)
+    # Nor one that is random: it adds the same variance to every entry of a record's covariance.
+    noisy = game | {"covariance_logits": game["covariance_logits"] + 2.5}
+    np.testing.assert_allclose(attacks.bmia(**noisy), attacks.bmia(**game), rtol=1e-10)
+
+
+def test_draws_lie_below_the_closed_form_where_the_runner_up_is_not_safe():
+    game = gaussians(30, seed=3)
+    mean = game["mean_logits"] * 0
+    draws = attacks.sampled_hinge(mean, game["covariance_logits"], game["label"], 4000)
+    # The maximum of three centred Gaussians has a positive mean.
+    assert (draws.mean(axis=0) < 0).all()
+
+
+def test_calibrated_p_values_are_uniform():
+    rng = np.random.default_rng(0)
+    p = attacks.bmia_p_value(rng.standard_normal(5000), rng.standard_normal((20, 5000)))
+    assert stats.kstest(p, "uniform").pvalue > 0.001
+
+
+def test_the_difference_is_bmia_at_a_constant_deviation():
+    game = gaussians(20)
+    y, mean = game["label"], game["mean_logits"]
+    rows, j = np.arange(20), attacks.runner_up(mean, y)
+    plain = attacks.difference(game["target_hinge"], mean[rows, y] - mean[rows, j])
+    constant = game | {"covariance_logits": np.ones(20)}
+    np.testing.assert_allclose(attacks.bmia(**constant), plain, rtol=1e-12)

@@ -176,3 +176,16 @@ def test_speed():
 def test_gradients_without_spread_are_refused():
     with pytest.raises(InputError, match="rank zero"):
         whitening(gradient_moments(np.ones((5, 3))).covariance)
+
+
+@pytest.mark.slow
+def test_p_values_are_uniform_for_non_members():
+    d, n = 650, 500
+    rounds, mean, covariance = game(np.random.default_rng(1), d, n, runs=6)
+    member = np.tile(np.arange(2 * n) < n, 6)
+    p = np.exp(-scores(rounds, mean, covariance, n))[~member]
+    assert stats.kstest(p, "uniform").pvalue > 0.001
+    # The released code's (n - 1) D^2 is not calibrated: about 14% below 5%. The covariance is
+    # the identity, so that its inverse is right here.
+    p = np.exp(-scores(rounds, mean, covariance, n, convention="authors"))[~member]
+    assert (p < 0.05).mean() > 0.10

@@ -128,3 +128,49 @@ def test_records_with_too_few_models_are_counted(signals):
         InputError, match="1 of 9 records have fewer than 1 IN models, one of them 0"
     ):
         attacks.lira(phi, reference, member, variance="global")
+
+
+def gaussian_game(models, spread_in, seed=0, records=6000):
+    """Signals of a known shift and spread, and the exact log-likelihood ratio."""
+    rng = np.random.default_rng(seed)
+    inside = np.array([rng.permutation(models + 1) < (models + 1) // 2 for _ in range(records)]).T
+    easy = rng.normal(0, 5, records)
+    noise = rng.standard_normal((models + 1, records))
+    phi = easy + np.where(inside, 1 + spread_in * noise, noise)
+    exact = norm.logpdf(phi[0], easy + 1, spread_in) - norm.logpdf(phi[0], easy, 1)
+    return phi[0], phi[1:], inside[1:], inside[0], exact
+
+
+def test_online_with_unequal_spreads_approaches_the_exact_ratio():
+    phi, reference, inside, member, exact = gaussian_game(255, 0.4, records=2000)
+    score = attacks.lira(phi, reference, inside)
+    best = metrics.auc(exact, member)
+    assert abs(metrics.auc(score, member) - best) < 0.01
+    few = attacks.lira(phi, reference[:24], inside[:24])
+    assert metrics.auc(few, member) < metrics.auc(score, member)
+    assert metrics.auc(attacks.lira(phi, reference, inside, "offline"), member) < best - 0.02
+
+
+def test_two_sided_is_chance_where_membership_decides_the_side():
+    rng = np.random.default_rng(2)
+    member = np.arange(6000) % 2 == 0
+    easy = rng.normal(0, 5, 6000)
+    reference = easy + rng.standard_normal((16, 6000))
+    phi = easy + rng.standard_normal(6000) + np.where(member, 1, -1)
+    two = attacks.lira(phi, reference, mode="offline", sided="two")
+    # The standard error of the AUC of equal distributions.
+    error = np.sqrt((6000 + 1) / (12 * 3000 * 3000))
+    assert abs(metrics.auc(two, member) - 0.5) < 4 * error
+    assert metrics.auc(attacks.lira(phi, reference, mode="offline"), member) > 0.9
+
+
+def test_a_target_among_its_own_references_gives_itself_away():
+    # Signals that do not depend on membership at all: whatever is found is an artefact.
+    rng = np.random.default_rng(3)
+    reference = rng.standard_normal((16, 4000))
+    inside = np.array([rng.permutation(16) < 8 for _ in range(4000)]).T
+    error = np.sqrt(4001 / (12 * 2000 * 2000))
+    clean = attacks.lira(reference[0], reference[1:], inside[1:], variance="global")
+    assert abs(metrics.auc(clean, inside[0]) - 0.5) < 4 * error
+    leaking = attacks.lira(reference[0], reference, inside, variance="global")
+    assert metrics.auc(leaking, inside[0]) > 0.6

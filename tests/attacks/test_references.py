@@ -102,3 +102,22 @@ def test_a_balanced_design_tells_nothing_of_a_target_that_leaks_nothing(n_models
     # The standard deviation of an AUC of n members and n others without a difference.
     error = np.sqrt((N_RECORDS + 1) / (12 * (N_RECORDS / 2) ** 2) / REPEATS)
     assert {k: v for k, v in areas.items() if abs(np.mean(v) - 0.5) > 4 * error} == {}
+
+
+def test_attack_p_keeps_its_false_positive_rate():
+    rng = np.random.default_rng(0)
+    population, queried = rng.exponential(size=2000), rng.exponential(size=5000)
+    called = attacks.attack_p(queried, population) >= 0.95
+    # The threshold is a sample quantile too.
+    error = np.sqrt(0.05 * 0.95 * (1 / 2000 + 1 / 5000))
+    assert abs(called.mean() - 0.05) < 4 * error
+
+
+def test_rank_alone_has_no_power_at_low_false_positive_rates():
+    rng = np.random.default_rng(1)
+    hardness, member = rng.exponential(size=4000), np.arange(4000) % 2 == 0
+    reference = hardness * rng.lognormal(size=(4, 4000))
+    target = hardness * rng.lognormal(size=4000) * np.where(member, 0.2, 1)
+    rank = -(reference < target).sum(axis=0)
+    assert metrics.tpr_at_fpr(rank, member, 0.01) == 0
+    assert metrics.tpr_at_fpr(attacks.attack_r(target, reference), member, 0.01) > 0.01

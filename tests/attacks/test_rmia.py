@@ -118,3 +118,22 @@ def test_a_softmax_that_rounds_beyond_its_end_is_at_its_end():
     exact = attacks.rmia([1.0, 0.0], np.ones((3, 2)), np.ones(4), np.ones((3, 4)))
     near = attacks.rmia([1.0000001, -1e-8], np.ones((3, 2)), np.ones(4), np.ones((3, 4)))
     np.testing.assert_array_equal(near, exact)
+
+
+def test_online_it_orders_records_as_base_does_and_offline_at_one_as_mast():
+    rng = np.random.default_rng(6)
+    own, others = rng.random(50), rng.random((8, 50))
+    member = np.array([rng.permutation(8) < 4 for _ in range(50)]).T
+    ratio = attacks.rmia_ratio(own, others, reference_member=member, online=True)
+    base = attacks.mast(-np.log(own), -np.log(others))
+    np.testing.assert_allclose(np.log(ratio), base, atol=1e-13)
+    ratio = attacks.rmia_ratio(own, others, 1.0, reference_member=member)
+    mast = attacks.mast(-np.log(own), -np.log(others), reference_member=member)
+    np.testing.assert_allclose(np.log(ratio), mast, atol=1e-13)
+
+
+def test_equal_references_leave_the_ranking_of_the_loss():
+    rng = np.random.default_rng(1)
+    x, z = rng.random(40), rng.random(30)
+    found = attacks.rmia(x, np.full((3, 40), 0.4), z, np.full((3, 30), 0.4))
+    np.testing.assert_array_equal(found, attacks.attack_p(-np.log(x), -np.log(z)))
