@@ -81,7 +81,7 @@ def test_differences_are_a_plot_of_their_own_about_nothing():
     (axis,) = differences.axes
     assert axis.metric == "difference in AUC (points)"
     ((label, (mark,)),) = differences.groups[0].rows
-    assert label == "MATT less MALT"
+    assert label == "MATT \N{MINUS SIGN} MALT"
     assert axis.chance < mark.interval[0]
     assert differences.is_of_differences
     assert not levels.is_of_differences

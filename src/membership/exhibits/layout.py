@@ -285,8 +285,14 @@ def _marked(group: Group, scales: list[Scale]) -> Group:
     rows: list[tuple[str, list[Any]]] = []
     for label, cells in group.rows:
         marks = [cell and _mark(cell, scale) for cell, scale in zip(cells, scales, strict=True)]
-        rows.append((label, marks))
+        is_difference = any(cell and cell.quantity.is_difference for cell in marks)
+        rows.append((_short(label) if is_difference else label, marks))
     return Group(group.heading, group.note, rows)
+
+
+def _short(label: str) -> str:
+    """A difference with a sign for its word, but in "A, less without B"."""
+    return label.replace(" less ", " \N{MINUS SIGN} ").replace(", \N{MINUS SIGN} ", ", less ")
 
 
 def _scale(numbers: list[Quantity]) -> Scale:
