@@ -22,7 +22,7 @@ NETWORK = models.mlp(6, (5,), 3)
 X, Y = torch.randn(40, 6), torch.randint(0, 3, (40,))
 TRAIN, QUERY, QUERIED = (X[:30], Y[:30]), (X[20:], Y[20:]), np.arange(20, 40) < 30
 WHITE_BOX = {"model": NETWORK, "loss": cross_entropy, "train": TRAIN, "query": QUERY}
-OTHER = curvature.spectrum(models.mlp(6, (3,), 3), cross_entropy, *TRAIN)
+OTHER = curvature.Spectrum(np.ones(33), torch.eye(33, dtype=torch.float64))
 
 
 FINE = {

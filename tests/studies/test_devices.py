@@ -13,7 +13,7 @@ from membership.running import pieces
 from membership.studies.bmia import convolutional, toy
 from membership.studies.gmip import audit
 from membership.studies.gmip import settings as gmip_settings
-from membership.studies.iha import inversion
+from membership.studies.iha import costs, inversion
 from membership.studies.lood import settings as lood_settings
 from membership.training import ensemble, quantile_regression
 from tests.fake_device import DEVICE, FakeDevice, Generator, WrongDevice
@@ -62,9 +62,9 @@ def on_device(tmp_path, monkeypatch):
 
 def shrink(monkeypatch):
     """Make small what no parameter sizes: how often it is done reaches no further code."""
-    monkeypatch.setattr(inversion, "REPEATS", 1)
-    monkeypatch.setattr(inversion, "QUERIES_CG", 2)
-    monkeypatch.setattr(inversion, "SIDE_BY_SIDE", 4)
+    monkeypatch.setattr(costs, "REPEATS", 1)
+    monkeypatch.setattr(costs, "QUERIES_CG", 2)
+    monkeypatch.setattr(costs, "SIDE_BY_SIDE", 4)
     monkeypatch.setitem(inversion.SOLVED, "tiny", 4)
     panels = [*audit._panels()][-1 - len(audit.OTHER_LAWS) :][:1]  # the last small one
     monkeypatch.setattr(audit, "_panels", lambda: panels)
