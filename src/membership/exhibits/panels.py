@@ -63,11 +63,9 @@ class Panel:
     @cached_property
     def numbers(self) -> list[Quantity]:
         """The numbers one by one; none where the table is no list of numbers under keys."""
-        if self.judged is not None:
-            return quantities(self.table, self.judged, self.exhibit.differences)
-        if not is_tidy(self.table):
+        if self.judged is None and not is_tidy(self.table):
             return []
-        return quantities(self.table, differences=self.exhibit.differences)
+        return quantities(self.table, self.judged, self.exhibit.differences)
 
     @cached_property
     def listed(self) -> list[Quantity]:
