@@ -28,6 +28,9 @@ TOO_WIDE = """() => {
     return widget.scrollWidth - widget.clientWidth;
 }"""
 
+# Drawings follow the screen in the next frame.
+NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))"
+
 
 def read(page: Page, address: str, name: str) -> Page:
     page.goto(f"{address}/book/{name}.html")
@@ -39,8 +42,14 @@ def read(page: Page, address: str, name: str) -> Page:
 def enter(page: Page, label: str) -> None:
     page.get_by_role("button", name=f"Full screen: {label}", exact=True).press("Enter")
     page.wait_for_function("() => document.fullscreenElement")
-    # Drawings follow the screen in the next frame.
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    page.evaluate(NEXT_FRAME)
+
+
+def leave(page: Page, label: str) -> None:
+    page.get_by_role("button", name=f"Leave full screen: {label}", exact=True).press("Enter")
+    page.wait_for_function("() => !document.fullscreenElement")
+    page.wait_for_function("old => document.querySelector('.game').clientWidth < old", arg=1900)
+    page.evaluate(NEXT_FRAME)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -60,9 +69,7 @@ def test_a_widget_fills_the_screen_in_larger_letters(
     assert page.locator(".game").evaluate(ground) == expected
     found = Axe().run(page, {"include": [[".game"]]}, {"preload": False})
     assert found.violations_count == 0, found.generate_report()
-    page.get_by_role("button", name=f"Leave full screen: {label}", exact=True).press("Enter")
-    page.wait_for_function("() => !document.fullscreenElement")
-    page.wait_for_function("old => document.querySelector('.game').clientWidth < old", arg=1900)
+    leave(page, label)
     assert page.evaluate(LEAST_LETTERS) == pytest.approx(small)
     assert page.locator(".game").bounding_box()["width"] == pytest.approx(box["width"])
 
