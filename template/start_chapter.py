@@ -20,7 +20,7 @@ GOES_TO = {
 }
 """Where each part of the template goes; a file's own name has the chapter's in it."""
 LINES = {
-    "src/membership/published/bibliography.py": (
+    "src/membership/bibliography.py": (
         '    "lood": "ye2024",\n',
         '    "{name}": "{key}",\n',
     ),

@@ -13,6 +13,9 @@ TORCH = {"torch", "jax", "matplotlib"}
 STEPS = [
     ("import membership.cli", TORCH | {"numpy", "pandas", "scipy", "sklearn", "xarray", "joblib"}
      | {"nbclient", "nbformat", "papermill", "rich", "safetensors", "tqdm"}),
+    ("from membership.exhibits import files, listing\n"
+     "listing.bibtex('iha-tab-2', files.recorded('iha-tab-2', 'paper')[0])",
+     TORCH | {"numpy", "pandas", "scipy"}),
     ("import membership.cli.calculator", {"scipy"}),
     ("from membership import data; import membership.data.pictures",
      TORCH | {"sklearn", "scipy", "pandas", "pooch", "PIL"}),

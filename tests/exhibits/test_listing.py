@@ -62,7 +62,7 @@ def test_an_exhibit_is_cited_by_id_label_paper_and_version():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exhibit_id", listing.listed()["id"])
+@pytest.mark.parametrize("exhibit_id", [one["id"] for one in listing.listed()])
 def test_every_entry_is_one_a_reader_reads(exhibit_id):
     pybtex = pytest.importorskip("pybtex.database")
     read = pybtex.parse_string(exhibits.bibtex(exhibit_id), "bibtex")

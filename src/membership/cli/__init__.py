@@ -120,17 +120,17 @@ def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
 @click.argument("exhibit")
 def cite(exhibit: str) -> None:
     """Print BibTeX of the paper-size run of an EXHIBIT, such as iha-tab-2, and of its paper."""
-    from membership import exhibits, published
+    from membership import bibliography
+    from membership.exhibits.files import recorded
     from membership.exhibits.homes import chapter_of
-    from membership.exhibits.listing import find
+    from membership.exhibits.listing import bibtex
 
-    find(exhibit)
-    run = exhibits.load(exhibit, "paper")
+    run = recorded(exhibit, "paper")
     if run:
-        click.echo(exhibits.bibtex(exhibit, run[1]))
+        click.echo(bibtex(exhibit, run[0]))
     else:
         click.echo(f"{exhibit} has no paper-size run here: cite the paper alone.", err=True)
-    click.echo(published.bibtex(chapter_of(exhibit)), nl=False)
+    click.echo(bibliography.bibtex(chapter_of(exhibit)), nl=False)
 
 
 @cli.command("list")
@@ -143,11 +143,13 @@ def list_(chapter: str | None) -> None:
         return
     settings = running.settings_class(chapter)
     show(f"Parameters of {chapter}", *parameter_table(settings))
-    from membership import exhibits
+    from membership.exhibits.listing import listed
 
-    found = exhibits.catalogue().query("chapter == @chapter")[["id", "label", "content"]]
-    if len(found):
-        show(f"Exhibits of {chapter}", list(found.columns), found.to_numpy().tolist())
+    columns = ["id", "label", "content"]
+    found = [exhibit for exhibit in listed() if exhibit["chapter"] == chapter]
+    if found:
+        rows = [[exhibit[column] for column in columns] for exhibit in found]
+        show(f"Exhibits of {chapter}", columns, rows)
 
 
 @cli.group()

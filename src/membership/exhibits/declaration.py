@@ -2,22 +2,19 @@
 
 import functools
 import importlib
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from membership.exhibits.homes import ID, chapter_of
+from membership.exhibits.words import kind_of, label_of, words_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from membership.exhibits.source import Source
-
-_KINDS = {"tab": "table", "fig": "figure", "ctl": "control"}
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ class Exhibit:
         if not self.label and self.kind != "control":
             raise ValueError(f"exhibit {self.id}: give the paper's label")
         if self.kind == "control":
-            object.__setattr__(self, "label", f"Control {self.id.rpartition('-')[2]}")
+            object.__setattr__(self, "label", label_of(self.id))
         if not self.question.endswith("?"):
             raise ValueError(f"exhibit {self.id}: the question {self.question!r} ends in no '?'")
         if self.draw is not None and not self.alt:
@@ -107,7 +104,7 @@ class Exhibit:
     @property
     def kind(self) -> str:
         """``"table"``, ``"figure"`` or ``"control"``."""
-        return _KINDS[ID.fullmatch(self.id)["kind"]]
+        return kind_of(self.id)
 
     def evidence(self, settings: Any) -> tuple[str, ...]:
         """The names of the evidence it reads under these settings."""
@@ -170,26 +167,22 @@ def later(package: str, *modules: str) -> tuple[Any, ...]:
 _PLOTS, _SENTENCES = later("membership", "plots", "exhibits.sentences")
 
 
-def words_of(package: str) -> dict[str, dict[str, Any]]:
-    """What ``exhibits.toml`` in a chapter's folder says of its exhibits, by id without chapter.
+def fields_of(chapter: str) -> dict[str, dict[str, Any]]:
+    """What ``exhibits.toml`` of a chapter says, as fields of an `Exhibit` by id.
 
-    The label is the paper's: "Figure 2" of ``fig-2``. A table ``says`` or ``alt`` is a sentence by
-    rows that have names, and a table ``draw`` what `drawn` takes.
+    A table ``says`` or ``alt`` is a sentence by rows that have names, and a table ``draw`` what
+    `drawn` takes.
     """
-    words = tomllib.loads(files(package).joinpath("exhibits.toml").read_text(encoding="utf-8"))
-    for fields in words.values():
-        for name in ("says", "alt"):
-            if not isinstance(fields.get(name, ""), str):
-                fields[name] = functools.partial(_SENTENCES.declared, fields[name])
-        if "draw" in fields:
-            fields["draw"] = drawn(**fields["draw"])
-    return {
-        name: {"label": _label(*name.split("-", 1)), **fields} for name, fields in words.items()
-    }
-
-
-def _label(kind: str, number: str) -> str:
-    return "" if kind == "ctl" else f"{_KINDS[kind].capitalize()} {number}"
+    exhibits = {}
+    for exhibit_id, words in words_of(chapter).items():
+        sentences = {
+            name: functools.partial(_SENTENCES.declared, words[name])
+            for name in ("says", "alt")
+            if not isinstance(words.get(name, ""), str)
+        }
+        drawing = {"draw": drawn(**words["draw"])} if "draw" in words else {}
+        exhibits[exhibit_id] = words | sentences | drawing
+    return exhibits
 
 
 @dataclass(frozen=True)
@@ -219,7 +212,8 @@ def exhibits_of(
     last, where it asks for them. Further fields are those of `Exhibit`. ``about``, of all data sets
     read and, by keyword, what the table says of itself, gives the table's ``attrs``.
     """
-    words, chapter = words_of(package), package.rpartition(".")[2].replace("_", "-")
+    chapter = package.rpartition(".")[2]
+    fields_by_id, prefix = fields_of(chapter), chapter.replace("_", "-")
 
     def exhibit(
         name: str,
@@ -241,7 +235,10 @@ def exhibits_of(
                 table.attrs = about(*read, **table.attrs)
             return table
 
-        return Exhibit(f"{chapter}-{name}", compute=compute, needs=needs, **words[name] | fields)
+        exhibit_id = f"{prefix}-{name}"
+        return Exhibit(
+            exhibit_id, compute=compute, needs=needs, **fields_by_id[exhibit_id] | fields
+        )
 
     return exhibit
 

@@ -162,7 +162,20 @@ def load(
         There is no such exhibit, `root` is no folder, a file is missing or unreadable, the table
         is not the one that its record describes, or a file is not the one that its run wrote.
     """
-    from membership.exhibits.listing import find  # what declares exhibits takes a second to load
+    saved = recorded(exhibit_id, profile, root)
+    if saved is None:
+        return None
+    record, content = saved
+    table = _read(content)
+    table.attrs = {key: record[key] for key in ATTRIBUTES if key in record}
+    return table, record
+
+
+def recorded(
+    exhibit_id: str, profile: str, root: Path | str | None = None
+) -> tuple[dict[str, Any], bytes] | None:
+    """The record of an exhibit that a run saved and its table as it lies on disk, as `load`."""
+    from membership.exhibits.listing import find  # that file imports this one
 
     if root and not Path(root).is_dir():
         raise InputError(f"root = {str(root)!r} is no folder; give a folder of results")
@@ -182,9 +195,7 @@ def load(
         raise InputError(
             f"{table_path} is not the table its record describes; {manifest.remedy(target.parent)}"
         )
-    table = _read(content)
-    table.attrs = {key: record[key] for key in ATTRIBUTES if key in record}
-    return table, record
+    return record, content
 
 
 def read_back(table: "pd.DataFrame") -> "pd.DataFrame":

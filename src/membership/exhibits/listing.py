@@ -6,52 +6,51 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 import membership
-from membership import paths, published
+from membership import bibliography, paths
 from membership.errors import InputError
 from membership.exhibits import files
-from membership.exhibits.declaration import Exhibit, declared
-from membership.exhibits.homes import chapter_of, page_of
-from membership.published.bibliography import entry
+from membership.exhibits.homes import page_of
+from membership.exhibits.words import kind_of, words_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from membership.exhibits.declaration import Exhibit
     from membership.exhibits.panels import Panel
 
-COLUMNS = ["chapter", "id", "label", "kind", "content"]
 
-
-def listed(chapter: str | None = None) -> pd.DataFrame:
+def listed(chapter: str | None = None) -> list[dict[str, str]]:
     """The exhibits of the companion, each chapter's in the order of its page."""
-    if chapter is not None and chapter not in published.subjects:
-        known = ", ".join(published.subjects)
+    if chapter is not None and chapter not in bibliography.subjects:
+        known = ", ".join(bibliography.subjects)
         raise InputError(f"no chapter {chapter!r}; the chapters are {known}")
-    names = list(published.subjects) if chapter is None else [chapter]
-    rows = [
-        [name, exhibit.id, exhibit.label, exhibit.kind, exhibit.content]
+    names = list(bibliography.subjects) if chapter is None else [chapter]
+    return [
+        {
+            "chapter": name,
+            "id": exhibit_id,
+            "label": words["label"],
+            "kind": kind_of(exhibit_id),
+            "content": words["content"],
+        }
         for name in names
-        for exhibit in declared(name)
+        for exhibit_id, words in words_of(name).items()
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def find(exhibit_id: str) -> dict[str, str]:
     """The catalogue's entry for one exhibit."""
-    chapter = chapter_of(exhibit_id)
-    # One chapter's declarations are imported quickly, all of them are not.
-    entries = listed(chapter if chapter in published.subjects else None)
-    row = entries[entries["id"] == exhibit_id]
-    if row.empty:
-        if heir := retired().get(exhibit_id):
-            raise InputError(f"exhibit {exhibit_id!r} is retired; {heir!r} took its place")
-        known = list(listed()["id"])
-        named = [full_id for full_id in known if full_id.endswith(f"-{exhibit_id}")]
-        near = named or difflib.get_close_matches(str(exhibit_id), known, n=1)
-        several = " or ".join(map(repr, near))
-        hint = f"did you mean {several}?" if near else "see exhibits.catalogue()"
-        raise InputError(f"no exhibit {exhibit_id!r}; {hint}")
-    return row.iloc[0].to_dict()
+    entries = {exhibit["id"]: exhibit for exhibit in listed()}
+    if exhibit_id in entries:
+        return entries[exhibit_id]
+    if heir := retired().get(exhibit_id):
+        raise InputError(f"exhibit {exhibit_id!r} is retired; {heir!r} took its place")
+    named = [full_id for full_id in entries if full_id.endswith(f"-{exhibit_id}")]
+    near = named or difflib.get_close_matches(str(exhibit_id), entries, n=1)
+    several = " or ".join(map(repr, near))
+    hint = f"did you mean {several}?" if near else "see exhibits.catalogue()"
+    raise InputError(f"no exhibit {exhibit_id!r}; {hint}")
 
 
 def retired() -> dict[str, str]:
@@ -63,9 +62,9 @@ def retired() -> dict[str, str]:
 def name(exhibit_id: str) -> str:
     """The exhibit in words: "Table 1 of Sablayrolles et al. (2019)", or "Control 1, to ..."."""
     exhibit = find(exhibit_id)
-    added = exhibit["kind"] == "control" and exhibit["chapter"] in published.papers
+    added = exhibit["kind"] == "control" and exhibit["chapter"] in bibliography.papers
     joint = ", an addition to" if added else " of"
-    return f"{exhibit['label']}{joint} {published.subjects[exhibit['chapter']].short}"
+    return f"{exhibit['label']}{joint} {bibliography.subjects[exhibit['chapter']].short}"
 
 
 # As in CITATION.cff.
@@ -106,10 +105,10 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
     if membership.__url__:
         page = page_of(exhibit_id)
         fields["url"] = f"{membership.__url__}book/chapters/{page}.html#{exhibit_id}"
-    return entry("misc", f"membership-{exhibit_id}", fields)
+    return bibliography.entry("misc", f"membership-{exhibit_id}", fields)
 
 
-def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.DataFrame:
+def catalogue(profile: str = "paper", root: Path | str | None = None) -> "pd.DataFrame":
     """Every exhibit of the companion, and whether a run of it is at hand.
 
     Parameters
@@ -124,12 +123,13 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> pd.Data
     pandas.DataFrame
         Columns ``chapter``, ``id``, ``label``, ``kind``, ``content`` and, boolean, ``run``.
     """
-    table = listed()
-    table["run"] = [
-        files.location(row.id, row.chapter, profile, root).with_suffix(".json").is_file()
-        for row in table.itertuples()
-    ]
-    return table
+    import pandas as pd  # lists and citations, which need none, answer at once
+
+    def is_run(exhibit: dict[str, str]) -> bool:
+        target = files.location(exhibit["id"], exhibit["chapter"], profile, root)
+        return target.with_suffix(".json").is_file()
+
+    return pd.DataFrame([exhibit | {"run": is_run(exhibit)} for exhibit in listed()])
 
 
 def _note(exhibit_id: str, record: dict[str, Any] | None) -> str:
@@ -165,7 +165,7 @@ STANDINGS = {
 }
 
 
-def standing(exhibit: Exhibit, run: "Panel | None") -> tuple[str, ...]:
+def standing(exhibit: "Exhibit", run: "Panel | None") -> tuple[str, ...]:
     """The words of `STANDINGS` that hold, in their order; several where its data sets differ."""
     if run is None:
         return (RECIPE if recipe(exhibit.id) else NOT_RUN,)

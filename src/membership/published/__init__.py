@@ -1,6 +1,6 @@
 """The papers' own numbers, who wrote them, and how a regenerated number is judged by them."""
 
-from membership.published.bibliography import (
+from membership.bibliography import (
     Paper,
     Question,
     bibtex,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from membership.bibliography import questions
 from membership.errors import InputError
-from membership.published.bibliography import questions
 from membership.published.rows import rows_at
 
 _FOLDER = files("membership.published")

@@ -45,7 +45,7 @@ def _without_places(
 def _amend(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     chapter = chapter_of_page(page.removeprefix(CHAPTERS))
     if doctree is not None and chapter in published.subjects and "toc" in context:
-        labels = listed(chapter).set_index("id")["label"].to_dict()
+        labels = {exhibit["id"]: exhibit["label"] for exhibit in listed(chapter)}
         context["toc"] = with_exhibits(context["toc"], by_section(doctree, labels))
 
 

@@ -14,7 +14,7 @@ CHAPTERS = {
     "gmip": "leemann2023",
     "lood": "ye2024",
 }
-_TEXT = (files("membership.published") / "references.bib").read_text(encoding="utf-8")
+_TEXT = (files("membership") / "published/references.bib").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
