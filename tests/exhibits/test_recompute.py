@@ -88,6 +88,27 @@ def test_a_check_writes_nothing_and_finds_what_changed(made, results):
     assert after.items() <= before.items()
 
 
+def test_a_table_that_no_longer_says_where_it_comes_from_is_a_difference(made, toy, monkeypatch):
+    def saying(**attrs):
+        def compute(source):
+            table = toy.table()
+            table.attrs |= attrs
+            return table
+
+        toy.install(monkeypatch, (Exhibit("gmip-tab-1", "Table 1", "c", "Why?", compute),))
+
+    saying()
+    recompute(made)
+    saying(note="rounded elsewhere")
+    assert recompute(made, check=True).differences == []
+    saying(data={}, sizes={"Models": "9"})
+    models = toy.ATTRS["sizes"]
+    assert recompute(made, check=True).differences == [
+        f"gmip-tab-1: its data {toy.ATTRS['data']!r} would be {{}}",
+        f"gmip-tab-1: its sizes {models!r} would be {{'Models': '9'}}",
+    ]
+
+
 def test_what_is_recomputed_is_sealed(made, results):
     recompute(made)
     folder = results / "paper" / "gmip"

@@ -77,7 +77,7 @@ def test_the_contents_open_and_close(
     expect(button).to_have_attribute("aria-expanded", "true")
     close(page, "secondary", how)
     wait_until(page, "secondary", shown=False)
-    assert button.get_attribute("aria-expanded") == "false"
+    expect(button).to_have_attribute("aria-expanded", "false")
 
 
 def test_a_heading_that_is_chosen_is_not_covered_by_the_contents(

@@ -60,7 +60,7 @@ def test_a_record_has_its_picture_label_and_rank_by_every_attack(
         said = [f"{ranks.loc[record, name]} of {len(wide)}" for name in attacks]
         assert [row[2] for row in rows] == said
         picture = records.locator(".records-panel > img")
-        assert picture.evaluate("i => i.naturalWidth") == 8
+        assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") == 8
         assert picture.get_attribute("alt") == label
 
 

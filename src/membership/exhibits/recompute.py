@@ -1,6 +1,7 @@
 """The paper-size products again from committed evidence: no data, no training, no GPU."""
 
 import hashlib
+import json
 import math
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -18,6 +19,8 @@ from membership.exhibits.source import Source
 TOLERANCE = 1e-6
 # Beyond this many, one more line tells nobody more.
 _MOST_LINES = 5
+# What a table says of where its numbers come from; notes hold numbers of their own, rounded.
+_OF_ORIGIN = ("data", "sizes", "setup", "deviations", "device")
 
 
 @dataclass
@@ -147,12 +150,20 @@ def _check(
 ) -> list[str]:
     if committed is None:
         return [f"{exhibit.id}: nothing is committed"]
-    lines = _differences(table, committed[0], tolerance)
+    lines = [*_differences(table, committed[0], tolerance), *_said_otherwise(table, committed[1])]
     target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
     drawn = (".svg", files.NARROW, ".pdf") if exhibit.draw else ()
     lines += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]
     more = [f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return [f"{exhibit.id}: {line}" for line in [*lines[:_MOST_LINES], *more]]
+
+
+def _said_otherwise(table: pd.DataFrame, record: dict[str, Any]) -> Iterator[str]:
+    # A merge that drops attrs would leave the numbers as they are, and their data unnamed.
+    for name in _OF_ORIGIN:
+        now = json.loads(files.json_bytes({name: table.attrs.get(name, files.ATTRIBUTES[name])}))
+        if now[name] != record[name]:
+            yield f"its {name} {record[name]!r} would be {now[name]!r}"
 
 
 def differences(
