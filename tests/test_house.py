@@ -23,6 +23,7 @@ ROOMS = (
         "shares",
         "memory",
         "addresses",
+        "bibliography",
         "namespaces",
         "settings",
         "tables",
