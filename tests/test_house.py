@@ -93,6 +93,19 @@ def test_an_import_from_below_is_found():
     assert below("attacks", "from membership.metrics import auc") == []
 
 
+def test_a_chapter_says_what_each_of_its_files_is_about():
+    for settings in sorted((PACKAGE / "studies").glob("*/settings.py")):
+        chapter = settings.parent
+        said = re.findall(r"`(\w+)`", ast.get_docstring(ast.parse(_text_of(chapter))) or "")
+        files = {path.stem for path in chapter.glob("*.py")} - {"__init__"}
+        folders = {path.parent.name for path in chapter.glob("*/*.py")}
+        assert files | folders == set(said), chapter.name
+
+
+def _text_of(package: Path) -> str:
+    return (package / "__init__.py").read_text(encoding="utf-8")
+
+
 def test_one_chapter_does_not_import_from_another():
     chapters = [
         path for path in (PACKAGE / "studies").iterdir() if path.is_dir() and path.stem[0] != "_"

@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 
 from membership import running
 from membership.errors import InputError
+from membership.exhibits import homes
 from membership.namespaces import misspelt
-from membership.running import chapter_files
 from membership.settings import PROFILES, ChapterSettings, size
 
 
@@ -203,7 +203,7 @@ def test_a_reader_s_variable_that_looks_like_a_parameter_is_let_be_where_it_is_p
 
 @pytest.mark.parametrize("chapter", running.chapters())
 def test_a_chapter_s_own_variables_do_not_look_like_misspelt_parameters(chapter):
-    notebook = jupytext.reads(chapter_files.source_path(chapter).read_text(), "md:myst")
+    notebook = jupytext.reads(homes.source_path(chapter).read_text(), "md:myst")
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     stored = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
     names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}

@@ -17,11 +17,11 @@ from membership import networks
 from membership.arrays import FloatArray, as_real, one_of
 from membership.errors import InputError
 from membership.training import Ensemble
+from membership.training.config import LOSSES
 
 Source = Ensemble | nn.Module | np.ndarray | torch.Tensor
 
 BATCH = 2048
-LOSSES = ("cross-entropy", "squared-error")
 
 
 def loss(source: Source, x, y) -> np.ndarray:

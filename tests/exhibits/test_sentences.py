@@ -47,14 +47,14 @@ def test_a_name_is_of_one_row_and_of_its_columns(mistake):
 
 
 def test_a_row_of_a_curve_is_its_rate():
-    assert sentences.Row(pd.Series({"tpr": 0.5, "fpr": 0.01})) == 0.5
+    assert sentences.NamedRow(pd.Series({"tpr": 0.5, "fpr": 0.01})) == 0.5
 
 
 def test_the_ends_of_several_rows_stand_by_one_name():
     said = {"spans": {"malt": MALT, "matt": {**MATT, "n": 400}}}
     said["text"] = "{malt:.1f}, at most {malt.most:.0f}; {matt:.0f}"
-    assert sentences.declared(said, TABLE) == "51.0 to 54.2, at most 54; 57"
-    assert sentences.declared({**said, "where": {"attack": "MALT"}}, TABLE) == ""
+    assert sentences.sentence(said, TABLE) == "51.0 to 54.2, at most 54; 57"
+    assert sentences.sentence({**said, "where": {"attack": "MALT"}}, TABLE) == ""
 
 
 def test_declared_sentences_take_some_rows_and_stand_one_after_the_other():
@@ -70,7 +70,7 @@ def test_declared_sentences_take_some_rows_and_stand_one_after_the_other():
         },
         {"at": "ends", "over": ["n", "attack"], "text": "{row:g}", "rows": {"row": {}}},
     ]
-    assert sentences.declared(declared, TABLE) == "n = 400: 57.0%. 54.25; 57; 51; 51.5"
+    assert sentences.sentence(declared, TABLE) == "n = 400: 57.0%. 54.25; 57; 51; 51.5"
 
 
 def test_the_ends_of_a_column():
@@ -93,10 +93,10 @@ def test_a_sentence_that_a_list_declares():
         "whole": "MALT: {}.",
         "rows": {"row": {}},
     }
-    assert sentences.declared(said, TABLE) == "MALT: 6,000 51; 1,000 52; 400 54.25."
-    assert sentences.declared(said | {"where": {"attack": "MAST"}}, TABLE) == ""
+    assert sentences.sentence(said, TABLE) == "MALT: 6,000 51; 1,000 52; 400 54.25."
+    assert sentences.sentence(said | {"where": {"attack": "MAST"}}, TABLE) == ""
     whole = {"text": "{row:g} at n = 400", "rows": {"row": {"n": 400, **MATT}}}
-    assert sentences.declared(whole, TABLE) == "57 at n = 400"
+    assert sentences.sentence(whole, TABLE) == "57 at n = 400"
 
 
 def test_several_rows_are_told_from_the_least_to_the_largest():
@@ -104,9 +104,9 @@ def test_several_rows_are_told_from_the_least_to_the_largest():
     rows = TABLE[TABLE["attack"] == "MATT"]
     (low, high), (few, many) = ((rows[name].min(), rows[name].max()) for name in ("value", "n"))
     expected = f"{low:.0f} to {high:.0f}% at n = {few:,} to {many:,}"
-    assert sentences.declared(declared, TABLE) == expected
-    assert sentences.declared(declared | {"spans": {"all": {"attack": "none"}}}, TABLE) == ""
-    least = sentences.declared(declared | {"at": "most"}, TABLE)
+    assert sentences.sentence(declared, TABLE) == expected
+    assert sentences.sentence(declared | {"spans": {"all": {"attack": "none"}}}, TABLE) == ""
+    least = sentences.sentence(declared | {"at": "most"}, TABLE)
     assert least.endswith(f"at n = {many:,}")
 
 
@@ -117,11 +117,11 @@ def test_one_number_is_its_own_span():
 
 def test_the_last_of_several_texts_may_have_a_word_of_its_own():
     by_number = {"text": "{n}", "over": "n", "between": ", ", "last": " and "}
-    assert sentences.declared(by_number, TABLE) == "400, 6000 and 1000"
-    assert sentences.declared(by_number, TABLE[TABLE["n"] == 400]) == "400"
+    assert sentences.sentence(by_number, TABLE) == "400, 6000 and 1000"
+    assert sentences.sentence(by_number, TABLE[TABLE["n"] == 400]) == "400"
 
 
 def test_several_rows_have_the_columns_of_their_table():
     absent = {"text": "{matt.width}", "spans": {"matt": MATT}}
     with pytest.raises(AttributeError, match="no column 'width'"):
-        sentences.declared(absent, TABLE)
+        sentences.sentence(absent, TABLE)

@@ -8,7 +8,7 @@ import pytest
 
 from membership import manifest, paths
 from membership.errors import InputError
-from membership.exhibits import files
+from membership.exhibits import files, homes
 from membership.exhibits.homes import chapter_of_page, pages_of
 from membership.running import chapter_files
 from membership.running.chapter_files import put_in_place, run_folder
@@ -33,7 +33,7 @@ def test_an_unknown_chapter_is_refused_with_a_suggestion():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_parameters_cell_mirrors_the_settings(page):
-    cell = read_parameters_cell(chapter_files.source_path(page).read_text())
+    cell = read_parameters_cell(homes.source_path(page).read_text())
     settings = chapter_files.settings_class(chapter_of_page(page)).describe()
     assert [row[:4] for row in cell] == [row[:4] for row in settings]
 

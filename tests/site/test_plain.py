@@ -10,8 +10,8 @@ import pytest
 from membership import paths
 from membership.errors import InputError
 from membership.exhibits import files
-from membership.exhibits.homes import pages_of
-from membership.running.chapter_files import chapters, source_path
+from membership.exhibits.homes import pages_of, source_path
+from membership.running.chapter_files import chapters
 from membership.site import opened, plain, substitutions
 
 PAGE = "book/chapters/gmip"

@@ -345,6 +345,7 @@ def _require_shape(name: str, array: FloatArray, shape: tuple[int, ...]) -> None
 
 
 def mast_score(seen: Observed, tau: str) -> FloatArray:
+    """MAST of the loss that is seen, by a statistic of the references' losses."""
     references = loss_of(seen, "references.log_odds")
     return mast(loss_of(seen), references, tau, seen["references.member"])
 

@@ -39,7 +39,7 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class Row:
+class ClaimRow:
     """One claim: the paper-size outcome with its lanes, and that of the reader's run if any.
 
     ``shared`` is what the labels of all lanes begin and end with; the lanes leave it out.
@@ -63,20 +63,20 @@ class Row:
 
 def rows(
     claims: tuple[Claim, ...], exhibits: tuple[Exhibit, ...], paper: Source, own: Source | None
-) -> list[Row]:
+) -> list[ClaimRow]:
     """Test every claim on the paper-size run and, where there is one, on the reader's own."""
     named = {exhibit.id: exhibit for exhibit in exhibits}
     return [_row(claim, named, paper, own) for claim in claims]
 
 
-def html(chapter: str, results: list[Row], exhibits: tuple[Exhibit, ...]) -> str:
+def html(chapter: str, results: list[ClaimRow], exhibits: tuple[Exhibit, ...]) -> str:
     """The table of claims as HTML, without styles or scripts; every text is escaped.
 
     Parameters
     ----------
     chapter : str
         Its name.
-    results : list of Row
+    results : list of ClaimRow
         What `rows` made of the claims.
     exhibits : tuple of Exhibit
         Of the chapter: the verdicts on their numbers are counted above the table.
@@ -96,7 +96,7 @@ def html(chapter: str, results: list[Row], exhibits: tuple[Exhibit, ...]) -> str
     )
 
 
-def alone(chapter: str, results: list[Row]) -> str:
+def alone(chapter: str, results: list[ClaimRow]) -> str:
     """The same in a plain table that needs no style sheet, those not tested among the others."""
     groups = _by_origin(chapter, results)
     has_own = any(row.own for row in results)
@@ -108,23 +108,23 @@ def _origins(chapter: str) -> tuple[tuple[str, str], ...]:
     return (("paper", of_paper), ("ours", FINDINGS))
 
 
-def _by_origin(chapter: str, results: list[Row]) -> list[tuple[str, list[Row]]]:
+def _by_origin(chapter: str, results: list[ClaimRow]) -> list[tuple[str, list[ClaimRow]]]:
     return [
         (heading, [row for row in results if row.claim.origin == origin])
         for origin, heading in _origins(chapter)
     ]
 
 
-def _numbering(results: list[Row]) -> dict[str, int]:
+def _numbering(results: list[ClaimRow]) -> dict[str, int]:
     return {row.claim.id: i + 1 for i, row in enumerate(results)}
 
 
-def counts(results: list[Row], origin: str) -> dict[str, int]:
+def counts(results: list[ClaimRow], origin: str) -> dict[str, int]:
     """How many claims of a paper, or of our own, came out how."""
     return counted([row.outcome.mark for row in results if row.claim.origin == origin], MARKS)
 
 
-def text(results: list[Row]) -> str:
+def text(results: list[ClaimRow]) -> str:
     """The claims and their outcomes in plain text, a line each."""
     return "\n".join(
         f"{row.claim.id}: {row.outcome.mark}: {row.claim.statement}" for row in results
@@ -145,7 +145,7 @@ def _place(chapter: str, exhibit_id: str) -> str:
     return f"#{exhibit_id}" if page == claims_page(chapter) else f"{page}.html#{exhibit_id}"
 
 
-def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | None) -> Row:
+def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | None) -> ClaimRow:
     outcome = claim.outcome(paper)
     shown = outcome.numbers[:MOST_LANES]
     most = max((_reach(number) for number in shown), default=0.0) or 1.0
@@ -157,7 +157,7 @@ def _row(claim: Claim, named: dict[str, Exhibit], paper: Source, own: Source | N
     rests_on = [named[name] for name in claim.exhibits if name in named]
     left_out = list(outcome.numbers[MOST_LANES:])
     own_outcome, former = own and claim.outcome(own), claim.former_outcome(paper)
-    return Row(claim, rests_on, outcome, shared, lanes, left_out, own_outcome, former)
+    return ClaimRow(claim, rests_on, outcome, shared, lanes, left_out, own_outcome, former)
 
 
 def _shared(labels: list[str]) -> tuple[str, list[str]]:

@@ -176,7 +176,7 @@ def fields_of(chapter: str) -> dict[str, dict[str, Any]]:
     exhibits = {}
     for exhibit_id, words in words_of(chapter).items():
         sentences = {
-            name: functools.partial(_SENTENCES.declared, words[name])
+            name: functools.partial(_SENTENCES.sentence, words[name])
             for name in ("says", "alt")
             if not isinstance(words.get(name, ""), str)
         }

@@ -19,7 +19,7 @@ def chapter_of(exhibit_id: str) -> str:
 def pages_of(chapter: str) -> tuple[str, ...]:
     """The chapter's page, and the one with its controls and details where there is one."""
     details = chapter + _DETAILS
-    return (chapter, details) if _text(details).is_file() else (chapter,)
+    return (chapter, details) if source_path(details).is_file() else (chapter,)
 
 
 def chapter_of_page(page: str) -> str:
@@ -46,9 +46,10 @@ def _showing(chapter: str, call: str) -> str:
 @cache
 def _code(page: str) -> str:
     """The code cells of a page's text."""
-    fences = paths.text_of(_text(page)).split("```")
+    fences = paths.text_of(source_path(page)).split("```")
     return "".join(cell for cell in fences if cell.startswith("{code-cell}"))
 
 
-def _text(page: str) -> Path:
+def source_path(page: str) -> Path:
+    """The text notebook that people edit: ``notebooks/<page>.md``, as the package ships it."""
     return paths.shipped("notebooks") / f"{page}.md"

@@ -12,12 +12,12 @@ from membership.published.rows import rows_at, total
 _ENDS = {"least": "min", "most": "max"}
 
 
-class Row(float):
+class NamedRow(float):
     """A row's number; its other columns are its attributes, so that ``{malt.low:.1f}`` is one."""
 
     columns: pd.Series
 
-    def __new__(cls, columns: pd.Series) -> "Row":
+    def __new__(cls, columns: pd.Series) -> "NamedRow":
         row = super().__new__(cls, columns["value"] if "value" in columns else columns["tpr"])
         row.columns = columns
         return row
@@ -110,7 +110,7 @@ def each(
     return whole.format(listed, **words)
 
 
-def declared(
+def sentence(
     declaration: Mapping[str, Any] | Sequence[Mapping[str, Any]], table: pd.DataFrame
 ) -> str:
     """The sentence that a chapter's list declares, or the several: what `each` takes, by name.
@@ -120,7 +120,7 @@ def declared(
     which column they are sorted; ``rows`` are the named rows, ``spans`` groups of them.
     """
     if not isinstance(declaration, Mapping):
-        return " ".join(filter(None, (declared(sentence, table) for sentence in declaration)))
+        return " ".join(filter(None, (sentence(part, table) for part in declaration)))
     options: dict[str, Any] = {"over": [], **declaration}
     rows, where = options.pop("rows", {}), options.pop("where", {})
     order, at, of = options.pop("order", ""), options.pop("at", ""), options.pop("of", "n")
@@ -179,5 +179,5 @@ def _named(table: pd.DataFrame, rows: Mapping[str, Mapping[str, Any] | str]) -> 
         matches = _matches(table, name, where)
         if len(matches) > 1:
             raise InputError(f"{name}: {dict(where)} singles out {len(matches)} rows")
-        named[name] = Row(matches.iloc[0])
+        named[name] = NamedRow(matches.iloc[0])
     return named

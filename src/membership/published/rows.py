@@ -71,11 +71,6 @@ def correlation(row: Row, label: str = "") -> Contrast:
     return Correlation.over(float(row["value"]), int(row["n"]), label)
 
 
-def lead(table: pd.DataFrame, label: str, first: dict, second: dict, **where: Any) -> Contrast:
-    """One row's number less another's; the two are told apart by the values of some columns."""
-    return number(table, **where, **first).less(number(table, **where, **second), label)
-
-
 Number = Contrast | float
 
 _ARITHMETIC = {

@@ -15,7 +15,7 @@ from typing import Any
 import membership
 from membership import manifest, paths
 from membership.errors import InputError
-from membership.exhibits.homes import pages_of
+from membership.exhibits.homes import pages_of, source_path
 from membership.settings import ChapterSettings, suggest
 
 
@@ -38,11 +38,6 @@ def settings_class(chapter: str) -> type[ChapterSettings]:
     if chapter not in known:
         raise InputError(f"unknown chapter {suggest(chapter, known, 'chapters')}")
     return importlib.import_module(f"membership.studies.{chapter}.settings").Settings
-
-
-def source_path(page: str) -> Path:
-    """The text notebook that people edit: ``notebooks/<page>.md``, as the package ships it."""
-    return paths.shipped("notebooks") / f"{page}.md"
 
 
 def executed_path(page: str) -> Path:

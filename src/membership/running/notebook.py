@@ -16,7 +16,7 @@ from membership import addresses, manifest, paths, processes
 from membership.addresses import hidden, own_data
 from membership.errors import InputError, RunError
 from membership.exhibits import provenance
-from membership.exhibits.homes import pages_of
+from membership.exhibits.homes import pages_of, source_path
 from membership.running import times
 from membership.running.chapter_files import (
     Place,
@@ -25,7 +25,6 @@ from membership.running.chapter_files import (
     results_path,
     run_folder,
     settings_class,
-    source_path,
 )
 from membership.running.up_to_date import data_digests, fingerprint, is_up_to_date, sealed, stamp
 from membership.settings import INCIDENTAL, ChapterSettings

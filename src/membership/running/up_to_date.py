@@ -13,8 +13,8 @@ import membership
 from membership import manifest, paths
 from membership.addresses import own_data
 from membership.exhibits import provenance
-from membership.exhibits.homes import pages_of
-from membership.running.chapter_files import chapters, executed_path, results_path, source_path
+from membership.exhibits.homes import pages_of, source_path
+from membership.running.chapter_files import chapters, executed_path, results_path
 from membership.settings import ChapterSettings
 
 # What has no part in a notebook: the rooms that run it and show it.

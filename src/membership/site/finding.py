@@ -21,8 +21,8 @@ from membership import published
 from membership.exhibits.homes import chapter_of_page
 from membership.exhibits.listing import listed
 from membership.site import overview
+from membership.site.plain import CHAPTERS
 
-CHAPTERS = "book/chapters/"
 _ID = re.compile(r'<(?:article|figure)\b[^>]*\bid="([\w-]+)"')
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from membership import manifest, paths
 from membership.exhibits import provenance
-from membership.exhibits.homes import pages_of
-from membership.running.chapter_files import chapters, source_path
+from membership.exhibits.homes import pages_of, source_path
+from membership.running.chapter_files import chapters
 from membership.running.up_to_date import note_of, sealed
 
 _ABSENT = """

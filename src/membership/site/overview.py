@@ -19,6 +19,7 @@ from membership.exhibits.listing import NOT_RUN, recipe, standing
 from membership.exhibits.numbers import Quantity, printed_text
 from membership.exhibits.panels import WORDS, Panel, counted, in_words, panels
 from membership.exhibits.source import Committed
+from membership.published import verdicts
 from membership.running.chapter_files import settings_class, title
 
 COLUMNS = (
@@ -28,7 +29,7 @@ COLUMNS = (
 VERDICTS = (*WORDS, NOT_RUN)
 PAGE = "book/verdicts"
 # Verdicts of numbers that a run could be set against, and the one table of a formula among them.
-COMPARED = ("agrees", "compatible", "differs")
+COMPARED = verdicts.WORDS
 CLOSED_FORM = "gmip-tab-5"
 
 
@@ -77,7 +78,7 @@ class Part:
 
     chapter: str
     entries: list[Entry]
-    claims: list[claims.Row]
+    claims: list[claims.ClaimRow]
     elsewhere: list[Quantity]
 
     @property
@@ -262,7 +263,7 @@ def _of_number(chapter: Part, entry: Entry | None, number: Quantity) -> dict[str
     )
 
 
-def _of_claim(chapter: Part, row: claims.Row) -> dict[str, Any]:
+def _of_claim(chapter: Part, row: claims.ClaimRow) -> dict[str, Any]:
     number = next(iter(row.outcome.numbers), None)
     formerly = f" ({row.former.mark} by the test fixed beforehand)" if row.former else ""
     low, high = number.interval() if number else (math.nan, math.nan)

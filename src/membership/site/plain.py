@@ -17,9 +17,9 @@ from pybtex.database import parse_string
 
 from membership import paths, published
 from membership.exhibits import claims, listing
-from membership.exhibits.homes import page_of, pages_of
+from membership.exhibits.homes import page_of, pages_of, source_path
 from membership.exhibits.panels import in_words
-from membership.running.chapter_files import chapters, headings_in, source_path
+from membership.running.chapter_files import chapters, headings_in
 from membership.site import overview, substitutions
 
 CHAPTERS = "book/chapters/"

@@ -39,11 +39,11 @@ from membership.attacks import KNOWLEDGE, Attack, registry
 from membership.errors import InputError
 from membership.exhibits import files, numbers
 from membership.exhibits.cards import macro, rendered
-from membership.exhibits.claims import Row
+from membership.exhibits.claims import ClaimRow
 from membership.exhibits.declaration import declared
 from membership.exhibits.homes import page_of
 from membership.exhibits.listing import STANDINGS, find
-from membership.exhibits.panels import PLURALS, Panel, in_words
+from membership.exhibits.panels import PLURALS, Panel
 from membership.exhibits.sentences import joined
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
@@ -208,7 +208,8 @@ def score(context: Any) -> str:
     measured, formula = overview.compared()
     total = sum(overview.totals()[0].values())
     agreeing = formula.get("agrees", 0)
-    words = joined(in_words(measured).replace(" compatible", " are compatible").split(", "))
+    verbs = {**PLURALS, "compatible": "are compatible"}
+    words = joined([f"{n} {verbs.get(word, word)}" for word, n in measured.items()])
     return (
         f'<a href="{base(context)}verdicts.html">Of {total} printed numbers</a> '
         f"{sum(measured.values()) + sum(formula.values())} could be compared. "
@@ -291,7 +292,7 @@ SUBSTITUTIONS = {
 }
 
 
-def claimed(claim_id: str) -> tuple[overview.Part, Row]:
+def claimed(claim_id: str) -> tuple[overview.Part, ClaimRow]:
     """A claim with what came of it, and the chapter that it is of."""
     for part in overview.parts():
         for row in part.claims:

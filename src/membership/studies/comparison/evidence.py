@@ -18,7 +18,7 @@ import torch
 import xarray as xr
 
 from membership import attacks, curvature, evidence, lood, nngp, signals, training
-from membership.attacks.forms import quadratic_forms
+from membership.attacks.forms import TERMS, quadratic_forms
 from membership.curvature.eigen import spectrum_of
 from membership.curvature.gradients import views, with_rows
 from membership.curvature.inverse import enough
@@ -40,7 +40,6 @@ UNTRAINED_REFERENCES = 8
 DEPTH, NOISE = 1, 0.1
 # Pixels a side.
 LARGEST_PICTURE = 32
-TERMS = ("own1", "own2", "own3", "mean2", "mean3", "rest2", "rest3")
 DAMPING = 0.2
 INVERSES: tuple[dict[str, Any], ...] = tuple(
     {"label": label, "conditioning": kind, "amount": amount, "stationarity": stationarity}

@@ -8,9 +8,9 @@ import pandas as pd
 
 from membership import metrics
 from membership.arrays import FloatArray
-from membership.attacks import Observed, mast
-from membership.attacks.adversary import loss_of
+from membership.attacks import Observed
 from membership.attacks.bavaria import bavaria_score
+from membership.attacks.bayes_optimal import mast_score
 from membership.attacks.lira import lira_score
 from membership.attacks.rmia import base_score, rmia_score
 from membership.exhibits import Source
@@ -26,11 +26,6 @@ WARM = "temperature 2"
 SIGNALS = {"temperature 1": "log_odds", WARM: "halved_log_odds"}
 
 Score = Callable[[Observed], FloatArray]
-
-
-def _mean(seen: Observed) -> FloatArray:
-    references = loss_of(seen, "references.log_odds")
-    return mast(loss_of(seen), references, "mean", seen["references.member"])
 
 
 # The first setting of each is the one that the leaderboard has.
@@ -57,7 +52,7 @@ FAMILIES: dict[str, Mapping[str, Score]] = {
     },
     "MAST": {
         "log-mean-exp": functools.partial(base_score, online=False),
-        "mean": _mean,
+        "mean": functools.partial(mast_score, tau="mean"),
     },
 }
 MEASURES = {AREA: metrics.auc, RATE: functools.partial(metrics.tpr_at_fpr, fpr=0.01)}

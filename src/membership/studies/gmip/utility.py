@@ -1,6 +1,5 @@
 """What privacy costs: Figure 3, noise shared by the classes, and a clipping norm that fits."""
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ NORMS = OWN, MEDIAN = "C of Table 4", "C at the median norm"
 SHARED, ALONE = "shared less none, by seed", "none less independent, by seed"
 _GRID = 13
 MOST_LEVEL = 5.0  # beyond, three rates no longer tell levels apart
+FIRST_LEVEL = f"mu = {levels(1)[0]:g}"
 SAVED = f"accuracy of GMIP less GDP at its first level without noise, {MEDIAN}"
 
 
@@ -255,7 +255,7 @@ def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What C costs and what noise costs, apart: points of accuracy, paired by seed."""
     rows = []
     for found in clipped:
-        recipe, mu = recipe_of(found), f"{float(found['level'].values[0]):g}"
+        recipe = recipe_of(found)
         bare, small = (found["accuracy_without"].sel(norm=norm).values for norm in NORMS)
         noisy, small_noisy = (found["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
         for quantity, values in (
@@ -264,8 +264,8 @@ def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
             ("mu without noise, Equation 10", [_stated(recipe)]),
             ("mu without noise, numerically", [found.attrs["free"]]),
             ("accuracy lost to the smaller C alone (points)", bare - small),
-            (lost_to_noise(mu, OWN), bare - noisy),
-            (lost_to_noise(mu, MEDIAN), small - small_noisy),
+            (lost_to_noise(OWN), bare - noisy),
+            (lost_to_noise(MEDIAN), small - small_noisy),
             *_saved(found),
         ):
             numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])
@@ -284,12 +284,11 @@ def clipping_costs_said(table: pd.DataFrame) -> str:
 
 def clipping_costs_drawn(table: pd.DataFrame) -> "Figure":
     """Control 15: the accuracy that noise costs at either clipping norm, at one promise."""
-    shown = noise_losses(table)
     return plots.dots_by_row(
-        shown,
+        noise_losses(table),
         "data",
         by="C",
-        label=f"points of accuracy lost to noise, {shown['level'].iloc[0]}",
+        label=f"points of accuracy lost to noise, {FIRST_LEVEL}",
         baseline=0.0,
         stems=True,
         told=".1f",
@@ -311,17 +310,12 @@ def _stated(r: Recipe) -> float:
     return privacy.subsampled_mu(step, r.batch_size, r.n_records, r.steps)
 
 
-_TO_NOISE, _POINTS = "accuracy lost to noise for ", " (points)"
-
-
-def lost_to_noise(mu: str, norm: str) -> str:
-    """The quantity of Control 15 that noise costs at a level and clipping norm."""
-    return f"{_TO_NOISE}mu = {mu}, {norm}{_POINTS}"
+def lost_to_noise(norm: str) -> str:
+    """The quantity of Control 15 that noise costs at the first level with a clipping norm."""
+    return f"accuracy lost to noise for {FIRST_LEVEL}, {norm} (points)"
 
 
 def noise_losses(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that `lost_to_noise` names, with columns level and C."""
-    parts = table["quantity"].str.extract(
-        rf"^{_TO_NOISE}(?P<level>mu = [\d.]+), (?P<C>.+){re.escape(_POINTS)}$"
-    )
-    return table.join(parts).dropna(subset="C")
+    """The rows that `lost_to_noise` names, with their clipping norm as C."""
+    norms = {lost_to_noise(norm): norm for norm in NORMS}
+    return table.assign(C=table["quantity"].map(norms)).dropna(subset="C")

@@ -240,7 +240,7 @@ def four(games: list[xr.Dataset]) -> pd.DataFrame:
 
 def four_said(table: pd.DataFrame) -> str:
     """Where retraining with outputs only is ahead of parameters without it, by one threshold."""
-    pooled = table[table["metric"] == "AUC, paired difference, pooled"]
+    pooled = table[table["metric"] == DIFFERENCES[0]]
     leads = pooled[pooled["attack"] == "LiRA-L less IHA"]
     return f"AUC of LiRA-L less IHA, one threshold for all records: {signs(leads)}."
 

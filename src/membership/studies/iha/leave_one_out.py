@@ -129,10 +129,7 @@ def control_8_said(table: pd.DataFrame) -> str:
 
 def leads(table: pd.DataFrame, *names: str) -> str:
     """The signs of some of a table's paired differences, by the beginning of their names."""
-    rows = table[table["metric"].str.contains("paired difference")]
-    if rows["metric"].nunique() > 1:
-        word = rows["metric"].str.rpartition(", ")[2]
-        rows = rows.assign(attack=rows["attack"] + ", " + word)
+    rows = table[table["metric"] == PAIRED]
     kept = [name for name in rows["attack"].unique() if name.startswith(names)]
     parts = [f"{name}: {signs(rows[rows['attack'] == name])}" for name in kept]
     return f"Paired in AUC, {'; '.join(parts)}."

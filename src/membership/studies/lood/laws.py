@@ -20,7 +20,7 @@ AHEAD = "NNGP posterior's rank correlation less this one"
 AHEAD_BY_VALUE = "NNGP posterior's Pearson's r less this one"
 LEAST_NETWORKS = 4
 """That a law can be fitted on half of."""
-RELEASED_NOISE, BEST_NOISE = 0.05, 0.5
+BEST_NOISE = 0.5
 AHEAD_OF_NOISE = f"rank correlation at noise {BEST_NOISE:g} less this one"
 RELIABILITY = "split-half reliability of the networks' AUC"
 
