@@ -131,6 +131,13 @@ def tpr_on(score: Any, member: Any, rates: FloatArray) -> FloatArray:
     return tpr[np.searchsorted(fpr, rates + 1e-12, side="right") - 1]
 
 
+def flagged(score: FloatArray, member: np.ndarray, fpr: float) -> np.ndarray:
+    """The records above the lowest threshold that lets at most this rate of non-members pass."""
+    non_members = np.sort(score[~member])[::-1]
+    # A product such as .3 * 10 may fall short of the whole number that it is.
+    return score > non_members[int(np.floor(fpr * non_members.size + 1e-9))]
+
+
 def roc_band(pairs: Iterable[tuple[Any, Any]], rates: FloatArray) -> dict[str, Any]:
     """The mean ROC curve of repeats with Student's 95% interval at each rate.
 

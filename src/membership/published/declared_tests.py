@@ -25,7 +25,15 @@ from membership.errors import InputError
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.contrasts import Contrast, Dependent
 from membership.published.outcomes import Outcome, every, overall, summed_up
-from membership.published.rows import correlation, of_row, row_at, rows_at, share, total
+from membership.published.rows import (
+    correlation,
+    of_row,
+    row_at,
+    rows_at,
+    share,
+    stated_size,
+    total,
+)
 
 RULES = {">": much_better, "<": chance, "within": about, "better": better}
 ZERO = "zero"
@@ -148,11 +156,12 @@ class Test(_Declared):
     def outcome(self, source: Any) -> Outcome:
         """What it makes of a run."""
         tables = self._tables(source)
-        sizes = tables[self.table].attrs.get("sizes", {})
+        about = tables[self.table].attrs
+        sizes = about.get("sizes", {})
         for name, needed in self.least.items():
-            there = int(str(sizes.get(name, "0")).split()[0].replace(",", ""))
-            if there < needed:
-                raise InputError(f"it takes {needed:,} {name.lower()}; there are {there:,}")
+            stated = stated_size(about, name)
+            if stated < needed:
+                raise InputError(f"it takes {needed:,} {name.lower()}; there are {stated:,}")
         rows = tables[""]
         if not self.over:
             cases = list(self._cases(rows, {}))

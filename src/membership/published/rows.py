@@ -71,6 +71,11 @@ def correlation(row: Row, label: str = "") -> Contrast:
     return Correlation.over(float(row["value"]), int(row["n"]), label)
 
 
+def stated_size(attrs: Mapping[str, Any], name: str) -> int:
+    """A size that a table or its evidence states, "1,000 (paper: 5,000)" as 1000; 0 without it."""
+    return int(str(attrs.get("sizes", {}).get(name, "0")).split()[0].replace(",", ""))
+
+
 Number = Contrast | float
 
 _ARITHMETIC = {

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from membership import data
+from membership.metrics.roc import flagged
 from membership.studies.comparison import agreement
 from tests.studies.comparison.conftest import scored
 
@@ -42,7 +43,7 @@ def test_flagged_records_keep_the_rate():
     table = scored(1.0, (1, 1000))
     score, member = table.score["loss"][0], table.member[0]
     for rate in agreement.RATES:
-        found = agreement.flagged(score, member, rate)
+        found = flagged(score, member, rate)
         assert (found & ~member).sum() <= rate * (~member).sum()
         assert (found & ~member).sum() > rate * (~member).sum() - 1
 

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from membership import attacks
-from membership.studies.iha import leave_one_out, scores
+from membership.metrics.roc import flagged
+from membership.studies.iha import leave_one_out
 from membership.studies.iha.experiment import scaled_logits
 
 
@@ -42,7 +43,7 @@ def test_agreement_with_the_truth_is_the_rate_of_right_decisions(experiment, set
     played = leave_one_out.protocol(experiment, settings)
     table = leave_one_out.table_5([played]).set_index(["attack", "metric"])["value"]
     score, member = played.scores["IHA"], played.member
-    called = np.stack([scores.called(s, member, 0.3) for s in score])
+    called = np.stack([flagged(s, member, 0.3) for s in score])
     tpr, tnr = called[:, member].mean(), (~called[:, ~member]).mean()
     assert table["IHA vs GT", "agreement on members @FPR 0.3"] == pytest.approx(tpr)
     assert table["GT vs IHA", "agreement on non-members @FPR 0.3"] == pytest.approx(tnr)

@@ -15,7 +15,7 @@ from membership.exhibits.source import Source
 from membership.published import Contrast, Outcome, Share, claims
 from membership.published.claim_rules import exists, identity, much_better
 from membership.published.outcomes import overall
-from membership.published.rows import number, rows_at
+from membership.published.rows import number, rows_at, stated_size
 from membership.studies.bmia import equal_budgets, tables, thresholds
 from membership.studies.bmia.theory import marginal_tpr
 
@@ -148,10 +148,10 @@ _MODELS, _RECORDS = 64, 1000
 def outperformed(source: Source) -> Outcome:
     """c18: the rate of LiRA or Attack-R with 64 references less BMIA's."""
     table = source.table("bmia-ctl-15")
-    most, sizes = int(table["n_reference"].max()), table.attrs["sizes"]
+    most, records = int(table["n_reference"].max()), stated_size(table.attrs, thresholds.RECORDS)
     if most < _MODELS:
         raise InputError(f"it takes {_MODELS} references; there are {most}")
-    if (records := int(sizes[thresholds.RECORDS].replace(",", ""))) < _RECORDS:
+    if records < _RECORDS:
         raise InputError(f"it takes {_RECORDS:,} non-members of each target; there are {records:,}")
     outcomes = {}
     for name in dict.fromkeys(table["dataset"]):
@@ -160,7 +160,9 @@ def outperformed(source: Source) -> Outcome:
             number(rows, f"TPR (%) at 1% FPR, {attack} (n={most}) less BMIA, {name}", attack=attack)
             for attack in (equal_budgets.LIRA, equal_budgets.ATTACK_R)
         ]
-        outcomes[name] = exists(None, gains, 0.0).on(f"{name} ({sizes['Target models']} targets)")
+        outcomes[name] = exists(None, gains, 0.0).on(
+            f"{name} ({table.attrs['sizes']['Target models']} targets)"
+        )
     return overall(outcomes, PAPER, simulated=SIMULATED)
 
 

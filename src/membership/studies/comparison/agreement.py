@@ -10,6 +10,7 @@ from membership import attacks, metrics, plots
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits import Source
 from membership.exhibits.tidy import tidy
+from membership.metrics.roc import flagged
 from membership.plots.look import is_narrow
 from membership.studies.comparison import names
 from membership.studies.comparison.names import picked
@@ -133,12 +134,6 @@ def overlaps(
             name: np.array([target[name] for target in numbers]) for name in numbers[0]
         }
     return by_rate
-
-
-def flagged(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
-    """The records above the threshold that lets at most so many non-members through."""
-    non_members = np.sort(score[~member])[::-1]
-    return score > non_members[int(np.floor(rate * non_members.size))]
 
 
 def of_flags(a: BoolArray, b: BoolArray) -> dict[str, float]:

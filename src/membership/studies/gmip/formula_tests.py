@@ -16,7 +16,7 @@ from membership.metrics.rate_names import tpr_label
 from membership.published import Contrast, Outcome
 from membership.published.claim_rules import about, better, chance, identity, much_better
 from membership.published.outcomes import every, summed_up, untested
-from membership.published.rows import number, of_row, rows_at
+from membership.published.rows import number, of_row, rows_at, stated_size
 from membership.studies.gmip import theory
 from membership.studies.gmip.audit import ABLATIONS, OTHER_LAWS, SIZES, SMALL_SIZES
 from membership.studies.gmip.settings import RECIPES
@@ -29,7 +29,7 @@ _LEAST_DRAWS = 400_000
 def theorem(source: Source) -> Outcome:
     """c01: the greatest deviation of each setting, with a band for all fifty points at once."""
     table = source.table("gmip-ctl-1")
-    draws = size_of(table, "Draws under each hypothesis")
+    draws = stated_size(table.attrs, "Draws under each hypothesis")
     if draws < _LEAST_DRAWS:
         return untested(f"{draws:,} draws; it takes {_LEAST_DRAWS:,}")
     rows = rows_at(table, metric=theory.deviation_of("FNR"))
@@ -161,11 +161,6 @@ def less_noise(source: Source) -> Outcome:
     less = (wide["MIP"] < wide["DP"]).sum()
     label = f"share of levels with less noise ({less} of {len(wide)}) less one half"
     return much_better(Contrast(label, less / len(wide) - 0.5), 0.0).on("computation")
-
-
-def size_of(table: pd.DataFrame, name: str) -> int:
-    text = str(table.attrs.get("sizes", {}).get(name, "0")).replace(",", "")
-    return int(text) if text.isdigit() else 0
 
 
 def _gap(d: int, n: int) -> float:

@@ -15,6 +15,7 @@ import pandas as pd
 from membership import attacks, metrics, plots, published
 from membership.arrays import BoolArray, FloatArray
 from membership.exhibits.sentences import joined
+from membership.metrics.roc import flagged
 from membership.studies.iha import subjects
 from membership.studies.iha.evaluation import Evaluation, table_of
 from membership.studies.iha.forms import FRACTIONS, KEPT
@@ -24,7 +25,6 @@ from membership.studies.iha.scores import (
     METRICS,
     OFFLINE,
     ONLINE,
-    called,
     curve,
     judged,
     measured,
@@ -323,7 +323,7 @@ def control_19(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
 
 def together(pair: Sequence[FloatArray], member: BoolArray, rate: float) -> dict[str, float]:
     """What both attacks accuse at `rate`, in percent, and what each alone finds at that rate."""
-    accused = np.logical_and(*(called(score, member, rate) for score in pair))
+    accused = np.logical_and(*(flagged(score, member, rate) for score in pair))
     false, true = float(accused[~member].mean()), float(accused[member].mean())
     alone = {
         LESS.format(attack=name): 100 * (true - metrics.tpr_on(score, member, np.array([false]))[0])

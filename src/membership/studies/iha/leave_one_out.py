@@ -13,8 +13,9 @@ from membership.exhibits.rows import of_each
 from membership.exhibits.sentences import joined
 from membership.exhibits.tidy import tidy
 from membership.metrics.rate_names import tpr_column
+from membership.metrics.roc import flagged
 from membership.studies.iha.left_out import Experiment, experiments, origin_of
-from membership.studies.iha.scores import KEYS, PAIRED, called, columns, signs
+from membership.studies.iha.scores import KEYS, PAIRED, columns, signs
 from membership.studies.iha.settings import Settings
 
 RATES = (0.05, 0.3)
@@ -142,7 +143,7 @@ def table_5(played: list[Protocol]) -> pd.DataFrame:
         truth = np.tile(game.member, (len(next(iter(game.scores.values()))), 1))
         for rate in RATES:
             calls = {
-                name: np.stack([called(s, game.member, rate) for s in game.scores[attack]])
+                name: np.stack([flagged(s, game.member, rate) for s in game.scores[attack]])
                 for name, attack in TABLE_5.items()
             }
             calls["GT"] = truth

@@ -244,13 +244,6 @@ def judged(
     )
 
 
-def called(score: FloatArray, member: BoolArray, rate: float) -> BoolArray:
-    """Who is called a member at the lowest threshold with at most this false positive rate."""
-    non_members = np.sort(score[~member])[::-1]
-    allowed = int(np.floor(rate * len(non_members) + 1e-9))
-    return score > non_members[allowed]
-
-
 def signs(table: pd.DataFrame) -> str:
     """Where differences are above 0, below it, and neither."""
     names = table["dataset"]

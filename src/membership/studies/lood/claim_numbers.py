@@ -14,7 +14,7 @@ from membership.exhibits.numbers import number
 from membership.published import Outcome
 from membership.published.claim_rules import identity, much_better
 from membership.published.outcomes import SUPPORTED, overall
-from membership.published.rows import rows_at, share
+from membership.published.rows import rows_at, share, stated_size
 from membership.studies.lood import queries
 from membership.studies.lood.experiment import NAMES
 
@@ -112,7 +112,7 @@ def of_size(source: Source, outcome: Outcome, name: str, left_out: int) -> Outco
 
 def records_of(attrs: Mapping[str, Any]) -> int:
     """Training records of some evidence, from its attributes."""
-    return int(attrs["sizes"]["Training records"].replace(",", ""))
+    return stated_size(attrs, "Training records")
 
 
 def noted(outcome: Outcome, *remarks: str) -> Outcome:
