@@ -60,7 +60,7 @@ def test_a_link_to_the_project_changes_nothing(root, tmp_path, monkeypatch):
         "notebooks/demo.md",
         "src/membership/data/outline.py",
         "src/membership/studies/demo/settings.py",
-        "src/membership/studies/demo/gather.py",
+        "src/membership/studies/demo/evidence.py",
         "src/membership/exhibits/templates/new.html",
         "src/membership/published/table.csv",
         "requirements.lock",

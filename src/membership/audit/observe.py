@@ -267,22 +267,22 @@ def _train_twice(
     ]
 
 
-def by_regression(parts: list[Records], found: Arrays, n_targets: int, seed: int) -> Arrays:
+def by_regression(parts: list[Records], signals: Arrays, n_targets: int, seed: int) -> Arrays:
     """Moments of each target's hinge on a non-member like the record, fitted to held records.
 
     Of models that are no targets they are NaN; empty where there is nothing to fit.
     """
-    if len(parts) < 2 or "hinge" not in found or any(isinstance(x, Streamed) for x, _ in parts):
+    if len(parts) < 2 or "hinge" not in signals or any(isinstance(x, Streamed) for x, _ in parts):
         return {}
     n_classes = 1 + max(int(y.max()) for _, y in parts)
-    asked, held = (_with_label(x, y, n_classes) for x, y in parts)
-    mean, sd = np.full((2, *found["hinge"].shape), np.nan)
+    queries, held = (_with_label(x, y, n_classes) for x, y in parts)
+    mean, sd = np.full((2, *signals["hinge"].shape), np.nan)
     for target in range(n_targets):
         try:
-            fitted = training.fit_qmia(held, found["held_hinge"][target], seed=seed)
+            fitted = training.fit_qmia(held, signals["held_hinge"][target], seed=seed)
         except InputError:  # The target answers the same for every held record.
             continue
-        mean[target], sd[target] = fitted.predict(asked)
+        mean[target], sd[target] = fitted.predict(queries)
     return {} if np.isnan(mean).all() else {"regressed_mean": mean, "regressed_sd": sd}
 
 

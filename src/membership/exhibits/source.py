@@ -210,7 +210,5 @@ class Committed(Source):
 
 def _gathering(settings: Any) -> dict[str, "Callable[[], xr.Dataset]"]:
     """The functions that gather a chapter's evidence, none where it has no module for it."""
-    for name in ("evidence", "gather"):
-        if sources := declarations(settings.chapter, name, "sources"):
-            return sources(settings)
-    return {}
+    sources = declarations(settings.chapter, "evidence", "sources")
+    return sources(settings) if sources else {}

@@ -398,7 +398,7 @@ def resampled_rates(
     asked = ~np.isnan(arrays[0])
     keys: tuple[str | float, ...] = ("auc", *fprs)
     orders = [
-        [ranked(row, truth) for row, truth in zip(one, member, strict=True)] for one in arrays
+        [ranked(row, truth) for row, truth in zip(score, member, strict=True)] for score in arrays
     ]
     blocks = [
         np.array([[weighted_rates(order, weight, fprs) for order in rows] for rows in orders])
@@ -406,13 +406,15 @@ def resampled_rates(
     ]
     under = np.concatenate(blocks, axis=-1)  # (attacks, targets, statistics, resamples)
 
-    def values(one: FloatArray, key: str | float) -> FloatArray:
-        rows = [(row[use], truth[use]) for row, truth, use in zip(one, member, asked, strict=True)]
+    def values(score: FloatArray, key: str | float) -> FloatArray:
+        rows = [
+            (row[use], truth[use]) for row, truth, use in zip(score, member, asked, strict=True)
+        ]
         if isinstance(key, str):
             return np.array([auc(*row) for row in rows])
         return np.array([tpr_at_fpr(*row, key) for row in rows])
 
     return {
-        name: {key: Resampled(values(one, key), under[a, :, k]) for k, key in enumerate(keys)}
-        for a, (name, one) in enumerate(zip(scores, arrays, strict=True))
+        name: {key: Resampled(values(score, key), under[a, :, k]) for k, key in enumerate(keys)}
+        for a, (name, score) in enumerate(zip(scores, arrays, strict=True))
     }

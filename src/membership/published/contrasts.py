@@ -82,11 +82,13 @@ class Contrast:
             raise InputError(f"{self.label}: {self.degrees_of_freedom} degrees; give more than 0")
 
     @classmethod
-    def of(cls, found: Any, label: str) -> Self:
+    def of(cls, estimate: Any, label: str) -> Self:
         """From a `metrics.PairedInterval`, a `CrossedInterval`, or a row of a tidy table."""
 
         def read(*names: str) -> Any:
-            return next((getattr(found, name) for name in names if hasattr(found, name)), None)
+            return next(
+                (getattr(estimate, name) for name in names if hasattr(estimate, name)), None
+            )
 
         degrees = read("degrees_of_freedom")
         units = read("units", "n_repeats")

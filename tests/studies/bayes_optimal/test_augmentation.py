@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from membership import evidence, metrics, signals
-from membership.studies.bayes_optimal import augmentation, gather, names
+from membership.studies.bayes_optimal import augmentation, names
 from membership.studies.bayes_optimal.claims import CLAIMS
+from membership.studies.bayes_optimal.evidence import sources
 from membership.studies.bayes_optimal.settings import Settings
 
 TRIED = ("none", "flip, shift", "flip, crop")
@@ -113,7 +114,7 @@ def test_two_targets_or_one_augmentation_are_too_few():
 
 def gathered(**changes):
     values = {"profile": "tiny", "cnn_records": "30", "cnn_epochs": "2", "n_reference": "4"}
-    return gather.sources(Settings.from_strings(values | changes))
+    return sources(Settings.from_strings(values | changes))
 
 
 def test_every_augmentation_has_the_same_members_and_starts(tmp_path, monkeypatch):

@@ -11,12 +11,12 @@ from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
 from membership.studies.bayes_optimal import (
     exhibits,
-    gather,
     logistic,
     names,
     regressions,
     splits,
 )
+from membership.studies.bayes_optimal.evidence import sources
 from membership.studies.bayes_optimal.names import ACCURACY, AUC
 from membership.studies.bayes_optimal.regressions import Features, fit, with_one
 from membership.studies.bayes_optimal.settings import Settings, require_both
@@ -117,7 +117,7 @@ def observed(n_jobs="1"):
     settings = Settings.from_strings({**VALUES, "n_jobs": n_jobs})
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(regressions, "two_classes", lambda _: overlapping())
-        return [gather.sources(settings)[names.logistic(n)]() for n in (40, 80)]
+        return [sources(settings)[names.logistic(n)]() for n in (40, 80)]
 
 
 @pytest.fixture(scope="module")
@@ -304,7 +304,7 @@ def test_too_few_records_are_refused_with_the_largest_size(monkeypatch):
     settings = Settings.from_strings({"profile": "tiny", "n_records": "[260]"})
     monkeypatch.setattr(regressions, "two_classes", lambda _: overlapping())
     with pytest.raises(InputError, match=r"260 needs 410 records .* are 400; give at most 252"):
-        gather.sources(settings)["logistic-260"]()
+        sources(settings)["logistic-260"]()
     require_both(400, [252])
 
 

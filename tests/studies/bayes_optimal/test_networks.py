@@ -12,12 +12,12 @@ from membership.errors import InputError
 from membership.exhibits import files
 from membership.studies.bayes_optimal import (
     exhibits,
-    gather,
     names,
     network_tables,
     networks,
     posterior,
 )
+from membership.studies.bayes_optimal.evidence import sources
 from membership.studies.bayes_optimal.names import ACCURACY, AUC
 from membership.studies.bayes_optimal.settings import Settings
 
@@ -173,7 +173,7 @@ def test_what_differs_from_the_paper_is_said_and_judged(change, reason, said):
 def gathered(tmp_path, **changes):
     values = {"profile": "tiny", "cnn_records": "40", "cnn_epochs": "1", "n_reference": "4"}
     settings = Settings.from_strings(values | changes)
-    found = gather.sources(settings)["networks"]()
+    found = sources(settings)["networks"]()
     return evidence.load(evidence.save(tmp_path / "networks.evidence", found))
 
 
@@ -221,7 +221,7 @@ def test_tabular_records_get_a_network_without_convolutions(tmp_path, monkeypatc
 def test_a_data_set_too_small_for_table_2_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "cnn_records": "5000"})
     with pytest.raises(InputError, match="1,797 records"):
-        gather.sources(settings)["networks"]()
+        sources(settings)["networks"]()
 
 
 @pytest.mark.parametrize(

@@ -80,15 +80,15 @@ _NOTE = (
 )
 
 
-def together(bench: CellEvidence, found: xr.Dataset) -> Table:
+def together(bench: CellEvidence, outside: xr.Dataset) -> Table:
     """Both attacks' scores and the bench's on the targets that both have, canaries left out.
 
     The targets were trained again; they have to be the ones that the bench attacks.
     """
-    targets, keep = found["target"].values, ~bench.canary
+    targets, keep = outside["target"].values, ~bench.canary
     places = [bench.targets.index(target) for target in targets]
     odds = bench.outputs["log_odds"].values[targets]
-    apart = np.quantile(np.abs(found["log_odds"].values - odds), 0.99)
+    apart = np.quantile(np.abs(outside["log_odds"].values - odds), 0.99)
     if apart > SAME:
         raise InputError(
             f"outside-{bench.cell.word}: its targets' log-odds differ from those of the cell by "
@@ -96,7 +96,7 @@ def together(bench: CellEvidence, found: xr.Dataset) -> Table:
         )
     score = {name: bench.table.score[name][places] for name in OWN.values()}
     for name in (BOOSTED, PUBLIC):
-        score[name] = found["score"].sel(attack=name).values[:, keep]
+        score[name] = outside["score"].sel(attack=name).values[:, keep]
     return Table(score, bench.table.member[places])
 
 

@@ -137,18 +137,18 @@ def outcomes(answers: xr.Dataset) -> dict[str, FloatArray]:
     return {"auc": 100 * areas(scores, member), "tpr": 100 * np.array(tpr)}
 
 
-def by_start(found: Sequence[xr.Dataset]) -> pd.DataFrame:
+def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
     """The loss attack after the few steps, with and without shared initial weights."""
     rows = []
-    for one in found:
+    for dataset in starts:
         for i, quantity in enumerate(("AUC (%)", *map(tpr_label, RATES))):
-            about = {"data": one.attrs["set"], "steps": one.attrs["steps"]}
+            about = {"data": dataset.attrs["set"], "steps": dataset.attrs["steps"]}
             key = about | {"quantity": quantity}
-            outcome = one["auc"] if i == 0 else one["tpr"].isel(rate=i - 1)
+            outcome = dataset["auc"] if i == 0 else dataset["tpr"].isel(rate=i - 1)
             pair = {start: outcome.sel(start=start).values for start in STARTS}
             rows += of_each(key, "start", pair, lowest=0.0, highest=100.0)
             rows += of_each(key, "start", {"shared less own": pair["shared"] - pair["own"]})
-    return tidy(rows, observed(found, note="Differences are paired by target."))
+    return tidy(rows, observed(starts, note="Differences are paired by target."))
 
 
 def loss_scores(answers: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:

@@ -76,15 +76,15 @@ def measured(name: str, settings: Settings) -> xr.Dataset:
 def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Test accuracy over the privacy levels, with independent and with shared noise (Figure 3)."""
     rows = []
-    for found in trained:
-        for kind in found["noise"].values.tolist():
-            for notion in found["notion"].values.tolist():
-                accuracy = found["accuracy"].sel(noise=kind, notion=notion).values
-                taus = found["tau"].sel(notion=notion).values
-                for mu, tau, values in zip(found["level"].values, taus, accuracy, strict=True):
+    for dataset in trained:
+        for kind in dataset["noise"].values.tolist():
+            for notion in dataset["notion"].values.tolist():
+                accuracy = dataset["accuracy"].sel(noise=kind, notion=notion).values
+                taus = dataset["tau"].sel(notion=notion).values
+                for mu, tau, values in zip(dataset["level"].values, taus, accuracy, strict=True):
                     rows.append(
                         {
-                            "dataset": found.attrs["set"],
+                            "dataset": dataset.attrs["set"],
                             "noise": kind,
                             "notion": NOTIONS[notion],
                             "series": f"{NOTIONS[notion]}, {kind} noise",
@@ -123,19 +123,19 @@ def figure_3_described(table: pd.DataFrame) -> str:
 def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser."""
     rows = []
-    for found in trained:
-        for optimiser in found["optimiser"].values.tolist():
-            strong = found["accuracy_strong"].sel(optimiser=optimiser)
-            accuracies = {"none": found["accuracy_without"].sel(optimiser=optimiser).values}
+    for dataset in trained:
+        for optimiser in dataset["optimiser"].values.tolist():
+            strong = dataset["accuracy_strong"].sel(optimiser=optimiser)
+            accuracies = {"none": dataset["accuracy_without"].sel(optimiser=optimiser).values}
             accuracies |= {
-                kind: strong.sel(noise=kind).values for kind in found["noise"].values.tolist()
+                kind: strong.sel(noise=kind).values for kind in dataset["noise"].values.tolist()
             }
             accuracies |= {
                 SHARED: accuracies["shared"] - accuracies["none"],
                 ALONE: accuracies["none"] - accuracies["independent"],
             }
             for noise, values in accuracies.items():
-                key = {"dataset": found.attrs["set"], "optimiser": optimiser, "noise": noise}
+                key = {"dataset": dataset.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
     return tidy(rows, observed(trained))
 
@@ -227,11 +227,11 @@ def clipped(name: str, settings: Settings) -> xr.Dataset:
 def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Accuracy by level: the differential privacy of Figure 3, and both notions at a smaller C."""
     rows = []
-    for found in clipped:
-        without = found["accuracy_without"].sel(norm=MEDIAN).values
-        for i, mu in enumerate(found["level"].values):
-            tau, accuracy = (found[key].isel(level=i) for key in ("tau", "accuracy"))
-            free = mu >= found.attrs["free"]
+    for dataset in clipped:
+        without = dataset["accuracy_without"].sel(norm=MEDIAN).values
+        for i, mu in enumerate(dataset["level"].values):
+            tau, accuracy = (dataset[key].isel(level=i) for key in ("tau", "accuracy"))
+            free = mu >= dataset.attrs["free"]
             at_median = accuracy.sel(norm=MEDIAN).values
             fitting = float(tau.sel(norm=MEDIAN))
             for series, noise, values in (
@@ -240,7 +240,7 @@ def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
                 (f"GMIP, {MEDIAN}", 0.0 if free else fitting, without if free else at_median),
             ):
                 key = {
-                    "dataset": found.attrs["set"],
+                    "dataset": dataset.attrs["set"],
                     "series": series,
                     "mu": round(float(mu), 4),
                 }
@@ -254,22 +254,22 @@ def by_clipping(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
 def clipping_costs(clipped: Sequence[xr.Dataset]) -> pd.DataFrame:
     """What C costs and what noise costs, apart: points of accuracy, paired by seed."""
     rows = []
-    for found in clipped:
-        recipe = recipe_of(found)
-        bare, small = (found["accuracy_without"].sel(norm=norm).values for norm in NORMS)
-        noisy, small_noisy = (found["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
+    for dataset in clipped:
+        recipe = recipe_of(dataset)
+        bare, small = (dataset["accuracy_without"].sel(norm=norm).values for norm in NORMS)
+        noisy, small_noisy = (dataset["accuracy"].sel(norm=norm).values[0] for norm in NORMS)
         for quantity, values in (
             (OWN, [recipe.clip]),
-            (MEDIAN, [found.attrs["clip"]]),
+            (MEDIAN, [dataset.attrs["clip"]]),
             ("mu without noise, Equation 10", [_stated(recipe)]),
-            ("mu without noise, numerically", [found.attrs["free"]]),
+            ("mu without noise, numerically", [dataset.attrs["free"]]),
             ("accuracy lost to the smaller C alone (points)", bare - small),
             (lost_to_noise(OWN), bare - noisy),
             (lost_to_noise(MEDIAN), small - small_noisy),
-            *_saved(found),
+            *_saved(dataset),
         ):
             numbers = metrics.summary(values) if len(values) > 1 else metrics.exactly(values[0])
-            rows.append({"data": found.attrs["set"], "quantity": quantity, **numbers})
+            rows.append({"data": dataset.attrs["set"], "quantity": quantity, **numbers})
     return tidy(rows, observed(clipped))
 
 
@@ -295,12 +295,12 @@ def clipping_costs_drawn(table: pd.DataFrame) -> "Figure":
     )
 
 
-def _saved(found: xr.Dataset) -> list[tuple[str, FloatArray]]:
+def _saved(dataset: xr.Dataset) -> list[tuple[str, FloatArray]]:
     """Accuracy without noise less that under GDP, at the first level that needs none."""
-    level = int((found["level"].values < found.attrs["free"]).sum())
-    if level == found.sizes["level"]:
+    level = int((dataset["level"].values < dataset.attrs["free"]).sum())
+    if level == dataset.sizes["level"]:
         return []
-    pair = found["accuracy_without"], found["accuracy"].isel(level=level)
+    pair = dataset["accuracy_without"], dataset["accuracy"].isel(level=level)
     without, noisy = (accuracy.sel(norm=MEDIAN).values for accuracy in pair)
     return [(SAVED, without - noisy)]
 

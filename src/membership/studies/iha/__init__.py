@@ -2,7 +2,7 @@
 
 From the top: ``settings`` (sizes, and what data they take), ``subjects`` (which data sets a run
 has), ``experiment`` (records, networks, training), ``forms``, ``left_out`` and ``neighbours`` (what
-is kept of the models), ``gather`` (every file of evidence), ``scores`` and ``evaluation`` (from
+is kept of the models), ``evidence`` (every file of it), ``scores`` and ``evaluation`` (from
 evidence to scores and rows).
 
 Then a file a question of the page, each with its tables, its sentences and its pictures:
