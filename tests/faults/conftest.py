@@ -1,6 +1,7 @@
 """What the tests of faults look at: which processes and which files of a project there are."""
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -58,12 +59,15 @@ class Traces:
 
 
 @pytest.fixture
-def traces(project, tmp_path, monkeypatch) -> Iterator[Traces]:
-    """Give the project a temporary folder of its own; nothing of it outlives the test."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    found = Traces(project.root, temporary, frozenset(shared()))
-    yield found
-    for pid in found.processes():
-        os.kill(pid, 9)
+def traces(project, monkeypatch) -> Iterator[Traces]:
+    """Give the project a temporary folder of its own; nothing of it outlives the test.
+
+    Its path is short, as a user's is: in a longer one a kernel talks by ports in the place of
+    sockets, and another kernel's may be free when they are chosen and taken when they are bound.
+    """
+    with tempfile.TemporaryDirectory(prefix="run", ignore_cleanup_errors=True) as temporary:
+        monkeypatch.setenv("TMPDIR", temporary)
+        found = Traces(project.root, Path(temporary), frozenset(shared()))
+        yield found
+        for pid in found.processes():
+            os.kill(pid, 9)

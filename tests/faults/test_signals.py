@@ -84,6 +84,7 @@ def train(project, traces) -> tuple[subprocess.Popen, int]:
     process = project.start("run", "demo", "-p", "act", "train")
     pids = [project.root / f"worker-{name}.pid" for name in ("one", "two")]
     traces.wait_for(lambda: process.poll() is not None or all(path.exists() for path in pids))
+    assert pids[0].exists(), process.communicate()
     return process, int(pids[0].read_text())
 
 
