@@ -78,6 +78,7 @@ def test_the_contents_open_and_close(
     close(page, "secondary", how)
     wait_until(page, "secondary", shown=False)
     expect(button).to_have_attribute("aria-expanded", "false")
+    assert button.is_visible()
 
 
 def test_a_heading_that_is_chosen_is_not_covered_by_the_contents(

@@ -146,9 +146,9 @@ def list_(chapter: str | None) -> None:
     from membership.exhibits.listing import listed
 
     columns = ["id", "label", "content"]
-    found = [exhibit for exhibit in listed() if exhibit["chapter"] == chapter]
-    if found:
-        rows = [[exhibit[column] for column in columns] for exhibit in found]
+    exhibits = [exhibit for exhibit in listed() if exhibit["chapter"] == chapter]
+    if exhibits:
+        rows = [[exhibit[column] for column in columns] for exhibit in exhibits]
         show(f"Exhibits of {chapter}", columns, rows)
 
 

@@ -156,10 +156,10 @@ class Test(_Declared):
     def outcome(self, source: Any) -> Outcome:
         """What it makes of a run."""
         tables = self._tables(source)
-        about = tables[self.table].attrs
-        sizes = about.get("sizes", {})
+        attrs = tables[self.table].attrs
+        sizes = attrs.get("sizes", {})
         for name, needed in self.least.items():
-            stated = stated_size(about, name)
+            stated = stated_size(attrs, name)
             if stated < needed:
                 raise InputError(f"it takes {needed:,} {name.lower()}; there are {stated:,}")
         rows = tables[""]
