@@ -59,6 +59,9 @@ CHAINS = {
     ),
     "logistic regression": lambda: models.logistic_regression(6, 3),
     "squared error": lambda: nn.Sequential(nn.Linear(6, 1), nn.Sigmoid()),
+    "squared error, one unit a layer": lambda: nn.Sequential(
+        nn.Linear(6, 1), nn.Tanh(), nn.Linear(1, 1), nn.Tanh(), nn.Linear(1, 1, bias=False)
+    ),
 }
 OTHERS = {"used twice": Residual, "convolution": convolutional}
 
@@ -70,7 +73,8 @@ def problem(request):
     model = {**CHAINS, **OTHERS}[request.param]()
     x = torch.randn(30, 6)
     y = torch.randint(0, 2, (30,))
-    return model, squared_error if request.param == "squared error" else cross_entropy, x, y
+    loss = squared_error if request.param.startswith("squared") else cross_entropy
+    return model, loss, x, y
 
 
 def mean_loss(model, loss, x, y):
