@@ -1,5 +1,6 @@
 """Curves that a reader reads off, and plots narrowed to some data sets: by mouse and keyboard."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def open_fold(reader: Locator) -> None:
 def told(reader: Locator, place: int) -> list[float | None]:
     """A number of each curve where the slider stands: its height, its interval's lower end."""
     rows = reader.locator("tbody tr td:last-child").all_inner_texts()
-    numbers = [text.replace("%", "").replace(" to ", " ").split() for text in rows]
+    numbers = [re.findall(r"[\d.]+", text) for text in rows]
     return [float(each[place]) if len(each) > place else None for each in numbers]
 
 
