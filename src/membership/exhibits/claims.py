@@ -11,6 +11,7 @@ from membership.exhibits.listing import recipe
 from membership.exhibits.panels import WORDS, counted, panels
 from membership.exhibits.source import Source
 from membership.published import Claim, Contrast, Outcome
+from membership.published.claims import retired
 from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPORTED, UNDECIDED
 
 # More contrasts than this are not drawn: they stand behind "The test".
@@ -93,6 +94,7 @@ def html(chapter: str, results: list[ClaimRow], exhibits: tuple[Exhibit, ...]) -
         has_own=any(row.own for row in results),
         places={exhibit.id: _place(chapter, exhibit.id) for exhibit in exhibits},
         numbering=_numbering(results),
+        retired=retired(chapter),
     )
 
 
