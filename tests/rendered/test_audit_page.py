@@ -66,6 +66,10 @@ def drawn(seed: int) -> audit.Scored:
         score = score.round(int(rng.integers(0, 2)))
     if seed % 4 == 2:
         score = score + 1000.0 * member
+    if seed == 7:
+        score = np.argsort(np.argsort(score)).astype(float)  # as numbers of rows
+    if seed == 8:
+        score = np.sort(score)
     n = len(score)
     group = rng.choice(NAMES, n) if seed % 2 else None
     record = np.array([f"patient {i}" for i in rng.integers(0, 3 * n, n)]) if seed % 5 else None
