@@ -152,7 +152,7 @@ def test_what_is_masked_is_refused_wherever_scores_are_given(case: str) -> None:
 def test_what_is_missing_is_refused_by_its_place(missing) -> None:
     values, member = np.random.default_rng(0).normal(size=60), np.arange(60) % 2
     with pytest.raises(
-        InputError, match="record 0: loss is ('nan', a missing value|''); give a finite number"
+        InputError, match=r"record 0: loss is ('nan', a missing value|''); give a finite number"
     ):
         audit({"loss": missing(values.tolist()), "member": member})
 
