@@ -361,6 +361,13 @@ class ChapterSettings(BaseModel):
         """Return the values as plain JSON types, in the order of the fields."""
         return self.model_dump(mode="json")
 
+    def changed(self) -> dict[str, Any]:
+        """The parameters that shape a result and are not the profile's; no folder is told."""
+        usual = type(self).from_values({"profile": self.profile}).parameters()
+        values = addresses.without_folders(self.parameters())
+        apart = {*INCIDENTAL, "profile", "seed", "device"}
+        return {k: v for k, v in values.items() if k not in apart and v != usual[k]}
+
     @classmethod
     def _checked(cls, values: Mapping[str, Any]) -> Self:
         for name in values:

@@ -62,6 +62,7 @@ def body(tmp_path, monkeypatch) -> str:
 
     class Settings:
         chapter, results_dir, seed = "iha", "", 0
+        changed = staticmethod(dict)
 
     exhibit = Exhibit(
         *("iha-tab-2", "Table 2", "AUC", "Who keeps up?", lambda source: table(0.0)),
