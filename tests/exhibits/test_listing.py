@@ -88,7 +88,6 @@ def test_a_run_on_own_data_with_other_parameters_has_an_entry_of_its_own():
     assert "{{After Figure 1 of Suri et al. (2024), on cohort (own data): ROC curves" in entry
     assert "regenerated" not in entry
     assert "quick run, on cohort (own data), digits, with epochs = 10, dataset = c" in entry
-    )
     other = exhibits.bibtex("iha-fig-1", record | {"csv_sha256": 64 * "b"})
     assert other.splitlines()[0] != entry.splitlines()[0]
 
