@@ -1,7 +1,11 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
+from membership import attacks
 from membership.curvature.conjugate_gradients import Solver, conjugate_gradients, low_rank
 from membership.curvature.objective import objective
 from membership.errors import InputError, RunError
@@ -135,3 +139,20 @@ def test_a_solver_solves_with_a_model_s_hessian(problem, reference, tolerance, f
     assert (np.linalg.norm(left, axis=1) <= tolerance * size * 1.01 + rounding).all()
     relative = np.linalg.norm(found.remainder, axis=1) / size
     np.testing.assert_allclose(found.residual, relative, rtol=1e-5)
+
+
+def binary(output, y):
+    return nn.functional.binary_cross_entropy_with_logits(output[:, 0], y, reduction="none")
+
+
+@pytest.mark.parametrize("widths", [(5, 1), (5, 4, 1), (5, 1, 1), (1, 3, 2, 1), (5, 4, 1, 3, 1)])
+@pytest.mark.parametrize(("n_records", "n_queries"), [(1, 1), (30, 1), (30, 9), (30, 60)])
+def test_a_network_with_one_output_has_the_exact_scores(widths, n_records, n_queries):
+    torch.manual_seed(0)
+    layers = [nn.Linear(*both) for both in pairwise(widths)]
+    model = nn.Sequential(*[part for layer in layers for part in (nn.Tanh(), layer)][1:])
+    train = torch.randn(n_records, widths[0]), torch.arange(n_records) % 2.0
+    query = torch.randn(n_queries, widths[0]), torch.arange(n_queries) % 2.0
+    given = (model, binary, train, query, 3.0)
+    exact = attacks.sif(*given)
+    np.testing.assert_allclose(attacks.sif(*given, solver="cg"), exact, rtol=1e-4, atol=1e-7)

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import curvlinops
 import numpy as np
 import pytest
@@ -113,3 +116,43 @@ def test_a_negative_weight_decay_is_refused():
     model, x, y = models.mlp(6, (5,), 3), torch.randn(4, 6), torch.zeros(4).long()
     with pytest.raises(InputError, match="weight_decay = -1"):
         curvature.hessian(model, cross_entropy, x, y, weight_decay=-1)
+
+
+FIRST_HESSIAN = """
+import torch
+from torch import nn
+from membership import attacks, curvature
+model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))
+given = model, nn.CrossEntropyLoss(reduction="none")
+x, y = torch.eye(2), torch.arange(2)
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["curvature.hessian(*given, x, y)", "attacks.sif(*given, (x, y), (x, y), 2.0, solver='cg')"],
+)
+def test_the_first_hessian_of_a_process_brings_no_warning_of_torch_s(call):
+    how = [sys.executable, "-W", "error", "-c", FIRST_HESSIAN.format(call)]
+    ran = subprocess.run(how, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("on", [nn.Linear, nn.Tanh, nn.Sequential])
+def test_what_is_put_on_all_modules_of_the_process_counts(on):
+    def halved(module, given, output):
+        return output / 2 if type(module) is on else output
+
+    torch.manual_seed(4)
+    model = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3))
+    x, y = torch.randn(10, 6), torch.arange(10) % 3
+    hook = nn.modules.module.register_module_forward_hook(halved)
+    try:
+        found = curvature.hessian(model, cross_entropy, x, y)
+        goal = objective(model, cross_entropy, x, y)
+        expected = hessians.hessian_by_products(goal, *goal.records(x, y))
+    finally:
+        hook.remove()
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-12)
+    assert np.abs(found - curvature.hessian(model, cross_entropy, x, y)).max() > 1e-3

@@ -16,12 +16,15 @@ is dead for a record, as half of them are behind a ReLU, its brackets are 0 and 
 """
 
 import copy
+import warnings
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
+from torch.autograd import forward_ad
 from torch.func import grad, jacfwd, vmap
 
 from membership import memory
@@ -84,7 +87,7 @@ def hessian_matrix(
         "use solver='cg', which needs none of it",
         goal.device,
     )
-    chain = linear_chain(goal, x[:1])
+    chain = linear_chain(goal, x[:2])
     matrix = (
         hessian_by_products(goal, x, y) if chain is None else layered_hessian(goal, chain, x, y)
     )
@@ -155,6 +158,14 @@ def require_second_derivatives(goal: Objective, x: torch.Tensor, y: torch.Tensor
         steps += [before for before, _ in step.next_functions]
 
 
+@cache
+def forward_mode() -> None:
+    """Have torch load its rules of forward differentiation, which warn of torch's own compiler."""
+    with warnings.catch_warnings(), forward_ad.dual_level():
+        warnings.simplefilter("ignore")
+        forward_ad.make_dual(torch.zeros(1), torch.zeros(1))
+
+
 # Numbers that the brackets of one unit, or all small Hessians D, may hold: 256 MB in float64.
 BRACKET_NUMBERS = 1 << 25
 # Records whose small Hessians D are computed at a time; D has (all units)^2 numbers a record.
@@ -180,7 +191,8 @@ class LinearChain:
         for part in self.modules:
             if isinstance(part, nn.Linear):
                 read.append(x)
-                x = part(x) if shifts is None else part(x) + shifts[len(read) - 1]
+                x = nn.functional.linear(x, part.weight, part.bias)
+                x = x if shifts is None else x + shifts[len(read) - 1]
             else:
                 x = part(x)
         return read, x
@@ -198,8 +210,10 @@ def linear_chain(goal: Objective, x: torch.Tensor) -> LinearChain | None:
     if [id(v) for v in owned] != [id(v) for v in every]:
         return None
     with torch.no_grad():
-        read, _ = chain.inputs_of_linear(x)
-    return chain if all(value.ndim == 2 for value in read) else None
+        read, answer = chain.inputs_of_linear(x)
+        # What is put on all modules of the process at once shows in the answer alone.
+        same = torch.equal(answer, goal.module(x.clone()))
+    return chain if same and all(value.ndim == 2 for value in read) else None
 
 
 def _leaves(module: nn.Module) -> list[nn.Module] | None:
@@ -208,9 +222,8 @@ def _leaves(module: nn.Module) -> list[nn.Module] | None:
     Only torch's own containers and layers, with nothing put on them: whatever a subclass, a hook
     or a parametrisation does is lost where the parts are called one by one.
     """
-    changed = "forward" in vars(module) or nn.modules.module._has_any_global_hook()
-    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    if changed or any(getattr(module, name) for name in hooks):
+    own = vars(module)
+    if "forward" in own or any(own[name] for name in own if name.endswith("hooks")):
         return None
     if type(module) is nn.Sequential:
         parts = [_leaves(child) for child in module]
@@ -302,6 +315,7 @@ def _shift_derivatives(
     Returns the gradient (records, units), the Hessian (records, units, units) and for each layer
     the Jacobian (records, inputs, units) of what it reads.
     """
+    forward_mode()
     widths = [layer.out_features for layer in chain.linear]
     at = next(k for k, part in enumerate(chain.modules) if isinstance(part, nn.Linear))
     rest = LinearChain(chain.modules[at + 1 :])

@@ -24,6 +24,16 @@ TRIED = 8192
 # What a record's loss may differ by, alone and beside another: float64's rounding is far below,
 # and a batch norm's doing far above.
 ROUNDING = 1e-6
+NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
+RANDOM = (
+    nn.Dropout,
+    nn.Dropout1d,
+    nn.Dropout2d,
+    nn.Dropout3d,
+    nn.AlphaDropout,
+    nn.FeatureAlphaDropout,
+    nn.RReLU,
+)
 
 
 @dataclass(frozen=True)
@@ -204,8 +214,8 @@ def _check_model(model: nn.Module) -> None:
                 f"be replaced by others; give {of}"
             )
         # Others may draw or sum over the batch as well; `_check_function` finds them out.
-        normalised = isinstance(part, nn.modules.batchnorm._BatchNorm)
-        random = isinstance(part, nn.modules.dropout._DropoutNd | nn.RReLU)
+        normalised = isinstance(part, NORMS)
+        random = isinstance(part, RANDOM)
         if part.training and (random or normalised):
             raise InputError(
                 f"model: {name or 'the model'} is {type(part).__name__} in training mode, so a "
@@ -236,7 +246,8 @@ def _made_of(part: nn.Module, name: str) -> str | None:
         return "the module that was scripted or traced"
     if isinstance(part, nn.DataParallel | nn.parallel.DistributedDataParallel):
         return f"{name}.module, the module inside"
-    return f"{name}._orig_mod, from before torch.compile" if "_orig_mod" in part._modules else None
+    compiled = "_orig_mod" in dict(part.named_children())
+    return f"{name}._orig_mod, from before torch.compile" if compiled else None
 
 
 def _reads_whole(goal: Objective, x: torch.Tensor) -> bool:

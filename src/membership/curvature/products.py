@@ -14,6 +14,7 @@ from torch.func import grad, jvp, vmap
 
 from membership.curvature.hessians import (
     LinearChain,
+    forward_mode,
     hessian_products,
     linear_chain,
     require_second_derivatives,
@@ -59,7 +60,7 @@ class _Layer:
 
 def hessian_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Product:
     """The function from vectors (count, p) to their products with the mean loss's Hessian."""
-    chain = linear_chain(goal, x[:1])
+    chain = linear_chain(goal, x[:2])
     if chain is not None:
         sections = _sections(chain)
         between = [part for section in sections[:-1] for part in section]
@@ -84,6 +85,7 @@ class _ChainProduct:
     """Products for a chain of linear layers with elementwise activations between them."""
 
     def __init__(self, goal: Objective, chain: LinearChain, x: torch.Tensor, y: torch.Tensor):
+        forward_mode()
         self.goal, self.records, self.target = goal, len(x), y
         *between, self.tail = _sections(chain)
         with torch.no_grad():
@@ -197,7 +199,7 @@ class _Step:
             return None
         self.by_read.addmm_(delta.T, self.moved_read.view(size, self.count * self.n_in))
         above = delta @ self.turned
-        above.view(-1, self.n_in).addmm_(flat.view(-1, self.n_out), layer.weight)
+        above.view(-1, self.n_in).addmm_(flat.reshape(-1, self.n_out), layer.weight)
         return above.view(size, self.count, self.n_in)
 
     def through_activation(self, rows: slice, above: torch.Tensor) -> torch.Tensor:
