@@ -287,8 +287,10 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "membership").startswith("membership"):
             fail(unforeseen(error), 1)
+        from membership.installation import with_extra
+
         lacking = f"this command needs {error.name}, which is not installed"
-        fail(f"{lacking}: pip install 'membership[book]'", 2)
+        fail(f"{lacking}: {with_extra('book')}", 2)
     except Exception as error:
         fail(unforeseen(error), 1)
 

@@ -6,12 +6,14 @@ import math
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from joblib import delayed
 
 from membership import limits, manifest, processes
+from membership.errors import InputError
 from membership.exhibits import files
 from membership.exhibits.declaration import Exhibit, declared
 from membership.exhibits.source import Source
@@ -59,7 +61,19 @@ def recompute_all(
     check: bool = False,
     tolerance: float = TOLERANCE,
 ) -> Report:
-    """As `recompute`, of several chapters, as many at a time as there are cores."""
+    """As `recompute`, of several chapters, as many at a time as there are cores.
+
+    Raises
+    ------
+    InputError
+        None of them has any results of that size here, as where the wheel is installed.
+    """
+    folders = [_folder(settings) for settings in run]
+    if not any(folder.is_dir() for folder in folders):
+        raise InputError(
+            f"{folders[0]} is not there: committed evidence and results come with a clone of the "
+            "repository and not with the wheel; recompute in a clone"
+        )
     cores, together = min(limits.cores(), len(run)), Report()
     with processes.supervised():
         workers = processes.workers(cores, batch_size=1)
@@ -120,10 +134,13 @@ def recompute(
             else:
                 table = _as_committed(table, committed, tolerance)
                 files.save(exhibit, table, settings, source.digests(exhibit))
-    folder = files.location("", settings.chapter, settings.profile, settings.results_dir)
     if not check and report.computed:
-        manifest.seal(folder)
+        manifest.seal(_folder(settings))
     return report
+
+
+def _folder(settings: Any) -> Path:
+    return files.location("", settings.chapter, settings.profile, settings.results_dir)
 
 
 def _as_committed(table: pd.DataFrame, committed: Any, tolerance: float) -> pd.DataFrame:

@@ -368,9 +368,10 @@ def _network(
     one_of("engine", engine, _ENGINES)
     if engine == "closed-form":
         return kernel
-    with extra("kernels"):
-        from membership.nngp.traced import StaxKernel
+    with extra("neural-tangents"):
+        from membership.nngp.traced import StaxKernel, stax
 
+        stax()
     return StaxKernel(network=kernel)
 
 

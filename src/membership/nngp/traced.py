@@ -76,29 +76,30 @@ class StaxKernel(Kernel):
 
 
 @cache
-def _stax() -> ModuleType:
+def stax() -> ModuleType:
+    """The networks of neural-tangents."""
     name = "neural_tangents.experimental"
     sys.modules.setdefault(name, ModuleType(name))
     with warnings.catch_warnings():
         # It reads names of jax.core that JAX 0.5 announces to move.
         warnings.simplefilter("ignore", DeprecationWarning)
-        from neural_tangents import stax
-    return stax
+        from neural_tangents import stax as networks
+    return networks
 
 
 @cache
 def _function(network: FullyConnected | Convolutional):
-    stax = _stax()
+    layers = stax()
     size = {"W_std": network.w_std, "b_std": network.b_std}
-    phi = {"relu": stax.Relu, "gelu": stax.Gelu, "erf": stax.Erf}[network.activation]
+    phi = {"relu": layers.Relu, "gelu": layers.Gelu, "erf": layers.Erf}[network.activation]
     if isinstance(network, Convolutional):
         axes = ("NCHW", "OIHW", "NCHW")
         conv = {"padding": "SAME", "dimension_numbers": axes, **size}
-        hidden = [stax.serial(stax.Conv(1, (2, 2), **conv), phi())] * network.depth
+        hidden = [layers.serial(layers.Conv(1, (2, 2), **conv), phi())] * network.depth
     else:
-        hidden = [stax.serial(stax.Dense(1, **size), phi())] * network.depth
-        hidden.insert(0, stax.Flatten())
-    return stax.serial(*hidden, stax.Flatten(), stax.Dense(1, **size))[2]
+        hidden = [layers.serial(layers.Dense(1, **size), phi())] * network.depth
+        hidden.insert(0, layers.Flatten())
+    return layers.serial(*hidden, layers.Flatten(), layers.Dense(1, **size))[2]
 
 
 @cache
