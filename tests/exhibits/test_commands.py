@@ -51,6 +51,7 @@ def test_recompute_counts_and_a_difference_is_a_failure(toy, results, monkeypatc
     shift = []
     compute = lambda source: pd.DataFrame({"attack": ["a"], "value": [1.0 + sum(shift)]})  # noqa: E731
     toy.install(monkeypatch, (Exhibit("gmip-tab-1", "Table 1", "c", "Why?", compute),))
+    (results / "paper" / "gmip").mkdir(parents=True)
     done = run("recompute", "gmip")
     assert (done.exit_code, done.stdout) == (
         0,

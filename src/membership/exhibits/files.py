@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 NARROW = ".narrow.svg"
 """The picture for a phone or a column of a paper."""
-SUFFIXES = (".csv", ".json", ".svg", NARROW, ".pdf")
+DRAWN = (".svg", NARROW, ".pdf")
+SUFFIXES = (".csv", ".json", *DRAWN)
 # What a table may say of itself, and what is assumed where it says nothing.
 ATTRIBUTES: dict[str, Any] = {
     "data": {},
@@ -284,6 +285,19 @@ def contents_of(
     return by_suffix
 
 
+def require_citable(settings: Any) -> None:
+    """Raise an InputError where results that are committed would name no commit that holds."""
+    committed = paths.project_root() / "results"
+    folder = Path(settings.results_dir or paths.results_dir())
+    if settings.profile != "paper" or folder.absolute() != committed.absolute():
+        return
+    if provenance.git_commit().endswith(provenance.DIRTY):
+        raise InputError(
+            "profile = 'paper': src or notebooks differ from their commit, so nobody could check "
+            "out what made these results; commit first, or name another results_dir"
+        )
+
+
 def save(
     exhibit: "Exhibit", table: "pd.DataFrame", settings: Any, evidence: dict[str, str]
 ) -> None:
@@ -291,11 +305,17 @@ def save(
 
     Where the run saved before differs in nothing but the commit and the libraries' versions, its
     record stays: what was made is the same. A commit that nobody can check out gives way.
+
+    Raises
+    ------
+    InputError
+        See `require_citable`.
     """
+    require_citable(settings)
     described = record_of(exhibit, table, settings, evidence)
     before = _saved(exhibit, settings)
     kept = {key: before[key] for key in _CIRCUMSTANCES if key in before}
-    if before == described | kept and not before.get("commit", "").endswith(provenance.DIRTY):
+    if before == described | kept and provenance.is_in_history(before.get("commit", "")):
         described = before
     target = location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
     write_together(target, contents_of(exhibit, table, described))
