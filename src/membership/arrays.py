@@ -70,6 +70,8 @@ def as_real(name: str, values: Any) -> np.ndarray:
             raise InputError(
                 f"{name}: a {values.layout} tensor of {values.dtype}; give real, dense numbers"
             ) from None
+    if isinstance(values, list | tuple) and any(hasattr(one, "detach") for one in values):
+        values = [as_real(name, one) for one in values]
     if hasattr(values, "toarray"):
         raise InputError(f"{name}: a sparse {type(values).__name__}; give its toarray()")
     if np.ma.is_masked(values):

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
 from membership.audit.reading import Scored
-from membership.audit.tasks import in_parts
+from membership.audit.streams import in_parts
 from membership.metrics import auc, auc_interval
 
 NO_PROOF_OF_SAFETY = (
