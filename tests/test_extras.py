@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from membership.installation import with_extra
+
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 EXTRAS = [Requirement(o).name for n, e in PROJECT["optional-dependencies"].items() for o in e]
 # As they are imported, where that is another name.
@@ -59,6 +61,14 @@ from membership import models, nngp, privacy, published, settings, signals, trai
         ("from membership import nngp; nngp.float64()", "jax", "kernels"),
         (
             """
+            from membership import nngp
+            nngp.fully_connected(1, engine="neural-tangents")
+            """,
+            "jax",
+            "neural-tangents",
+        ),
+        (
+            """
             from membership import privacy
             privacy.established(sigma=1.0, n=10, n_records=100, epochs=1)
             """,
@@ -70,12 +80,12 @@ from membership import models, nngp, privacy, published, settings, signals, trai
 def test_what_needs_an_extra_names_it(code, package, extra, tmp_path):
     told = without_extras(code, tmp_path).stderr.splitlines()[-1]
     assert f"this needs {package}" in told
-    assert told.endswith(f"pip install 'membership[{extra}]'")
+    assert told.endswith(with_extra(extra))
 
 
 def test_a_command_that_needs_one_says_so_in_a_line(tmp_path):
     arguments = ["run", "loss_enough", "--profile", "tiny", "--quiet"]
     done = without_extras(COMMAND.format(arguments=arguments), tmp_path)
     assert done.returncode == 2
-    assert done.stderr.endswith("pip install 'membership[book]'\n")
+    assert done.stderr.endswith(f"{with_extra('book')}\n")
     assert done.stderr.count("\n") == 1

@@ -40,6 +40,8 @@ def extra(name: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise InputError(
-            f"this needs {error.name}, which is not installed: pip install 'membership[{name}]'"
-        ) from error
+        # Finding out how is for this message alone: it takes longer to import than many a room.
+        from membership.installation import with_extra
+
+        told = f"this needs {error.name}, which is not installed: {with_extra(name)}"
+        raise InputError(told) from error

@@ -256,6 +256,28 @@ def test_a_reference_predicts_by_its_last_layer_where_the_record_was_not_its_own
             )
 
 
+class Cosine(nn.Linear):
+    def forward(self, x):
+        return 5 * nn.functional.linear(x, nn.functional.normalize(self.weight)) + self.bias
+
+
+@pytest.mark.parametrize(
+    ("head", "there"),
+    [(lambda: nn.Linear(4, 3, bias=False), True), (lambda: Cosine(4, 3), False)],
+)
+def test_what_a_last_layer_predicts_is_the_reference_s_own_hinge_or_is_left_out(head, there):
+    def train(x, y, seed):
+        torch.manual_seed(seed)
+        return nn.Sequential(nn.Linear(6, 4), nn.Tanh(), head()).double()
+
+    found = audit.gather(POINTS, CLASSES, train, n_reference=2, n_targets=1, seed=5)
+    assert ("posterior_mean" in found) == there
+    if there:
+        np.testing.assert_allclose(found["posterior_mean"][1:], found["hinge"][1:], atol=1e-5)
+    lacks = {one["name"]: one["lacks"] for one in audit.compare(found)["left_out"]}
+    assert ("bmia-closed" in lacks) != there
+
+
 def test_they_are_attacks_of_the_comparison_and_are_left_out_with_what_they_take(found) -> None:
     there = {"qmia", "bmia-closed", "bmia-mixture", "rmia-warm", "base-warm"}
     assert there <= set(attacks.scores(found).score)

@@ -105,24 +105,28 @@ class Problem:
 
     features: np.ndarray
     weight: np.ndarray
-    bias: np.ndarray
+    bias: np.ndarray | None
     label: np.ndarray
     query: np.ndarray
 
     @property
     def logits(self) -> np.ndarray:
-        return self.features @ self.weight.T + self.bias
+        return self.answers(self.features)
+
+    def answers(self, features: np.ndarray) -> np.ndarray:
+        return features @ self.weight.T + (0 if self.bias is None else self.bias)
 
     @property
-    def layer(self) -> dict[str, np.ndarray]:
+    def layer(self) -> dict:
         return {"weight": self.weight, "bias": self.bias, "label": self.label}
 
     def jacobian(self, features: np.ndarray) -> np.ndarray:
-        """(records, classes, parameters): the weights row by row, then the biases."""
-        identity = np.eye(len(self.bias))
+        """(records, classes, parameters): the weights row by row, then the biases if any."""
+        identity = np.eye(len(self.weight))
         weights = np.einsum("nk,cd->ncdk", features, identity)
         weights = weights.reshape(len(features), len(identity), -1)
-        return np.concatenate([weights, np.tile(identity, (len(features), 1, 1))], axis=2)
+        biases = np.tile(identity, (len(features), 1, 1))
+        return weights if self.bias is None else np.concatenate([weights, biases], axis=2)
 
     def curvature(self, structure: str) -> np.ndarray:
         """The Gauss-Newton matrix or its stand-in, record by record."""
@@ -131,7 +135,7 @@ class Problem:
         if structure == "kron":
             q = sum(hessians)
             a = sum(np.outer(phi, phi) for phi in self.features) / len(self.features)
-            return block_diag(np.kron(q, a), q)
+            return block_diag(np.kron(q, a), *([] if self.bias is None else [q]))
         full = sum(j.T @ h @ j for j, h in zip(self.jacobian(self.features), hessians, strict=True))
         return full if structure == "full" else np.diag(np.diag(full))
 
@@ -147,15 +151,20 @@ class Problem:
         size, rows = len(curvature), np.arange(len(self.label))
         likelihood = log_softmax(self.logits, axis=1)[rows, self.label].sum()
         log_det = np.linalg.slogdet(curvature + precision * np.eye(size))[1]
-        norm = (self.weight**2).sum() + (self.bias**2).sum()
+        norm = (self.weight**2).sum() + (0 if self.bias is None else (self.bias**2).sum())
         return likelihood - (log_det - size * np.log(precision) + precision * norm) / 2
 
 
-@pytest.fixture(params=[(3, 4), (2, 1), (5, 3)], ids=["3 classes", "2 classes", "5 classes"])
+SIZES = {"3 classes": (3, 4), "2 classes": (2, 2), "5 classes": (5, 3)}
+
+
+@pytest.fixture(params=[*SIZES, *(f"{name}, no bias" for name in SIZES)])
 def last_layer_problem(request) -> Problem:
-    classes, width = request.param
+    name, _, without = request.param.partition(", ")
+    classes, width = SIZES[name]
     rng = np.random.default_rng(classes)
     features = rng.standard_normal((40, width)) + 0.5
     weight, bias = rng.standard_normal((classes, width)), rng.standard_normal(classes)
     label = rng.integers(0, classes, 40)
+    bias = None if without else bias
     return Problem(features, weight, bias, label, rng.standard_normal((7, width)))

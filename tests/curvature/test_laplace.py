@@ -37,7 +37,7 @@ def test_difference_variance_is_that_of_the_covariance(last_layer_problem, struc
     posterior = fit(last_layer_problem, 0.7, structure)
     v = last_layer_problem.covariance(structure, 0.7)
     rng = np.random.default_rng(0)
-    rows, classes = np.arange(len(v)), len(last_layer_problem.bias)
+    rows, classes = np.arange(len(v)), len(last_layer_problem.weight)
     first = rng.integers(0, classes, len(v))
     second = (first + 1) % classes
     expected = v[rows, first, first] + v[rows, second, second] - 2 * v[rows, first, second]
@@ -72,8 +72,8 @@ def test_marginal_likelihood_is_maximised(last_layer_problem, structure):
 @structures
 def test_validation_takes_the_best_of_the_grid(last_layer_problem, structure):
     rng = np.random.default_rng(5)
-    label = rng.integers(0, len(last_layer_problem.bias), len(last_layer_problem.query))
-    logits = last_layer_problem.query @ last_layer_problem.weight.T + last_layer_problem.bias
+    label = rng.integers(0, len(last_layer_problem.weight), len(last_layer_problem.query))
+    logits = last_layer_problem.answers(last_layer_problem.query)
     held_out = (last_layer_problem.query, logits, label)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -101,6 +101,7 @@ def test_more_records_than_are_taken_at_once():
 
 OTHER_NETWORK = np.zeros((7, 4)), np.zeros((7, 9)), np.zeros(7)
 FEW = {"features": np.ones((4, 4)), "logits": np.zeros((4, 3))}
+NO_LAYER = {"weight": np.zeros((3, 4)), "bias": np.zeros(3)}
 
 
 @pytest.mark.parametrize(
@@ -118,9 +119,11 @@ FEW = {"features": np.ones((4, 4)), "logits": np.zeros((4, 3))}
         ({"engine": "laplace-torch"}, "give weight and bias of the last layer too"),
         ({"logits": np.zeros((39, 3))}, "logits of shape \\(39, 3\\): expected"),
         ({"logits": np.zeros((40, 1))}, "at least two classes"),
-        ({"weight": np.zeros((3, 4))}, "weight and bias belong together"),
+        ({"bias": np.zeros(3)}, "bias is given without weight; give both, or weight alone"),
         ({"weight": np.zeros((3, 5)), "bias": np.zeros(3)}, "ask for \\(3, 4\\) and \\(3,\\)"),
-        ({"weight": np.zeros((3, 4)), "bias": np.zeros(3)}, "logits differ from features"),
+        ({"weight": np.zeros((3, 5))}, "\\(3, 5\\), no bias; features and logits ask for"),
+        (NO_LAYER, "logits differ from features @ weight.T \\+ bias by"),
+        ({"weight": np.zeros((3, 4))}, "logits differ from features @ weight.T by .* where it has"),
         ({"label": np.full(40, 3)}, "label: classes 3 to 3 do not fit logits of 3 classes"),
         ({"label": np.zeros(39)}, "give one class for 40 records"),
         ({"features": np.full((40, 4), np.inf)}, "features holds 160 NaN or infinite entries"),
@@ -128,7 +131,8 @@ FEW = {"features": np.ones((4, 4)), "logits": np.zeros((4, 3))}
         ({"prior_precision": 1e301}, "1e-300 to 1e300"),
         ({"validation": (np.zeros((40, 4)), np.zeros((40, 3)))}, "three arrays"),
         ({"prior_precision": "validation", "validation": OTHER_NETWORK}, "validation has"),
-        ({**FEW, "structure": "full"}, "4 records for 5 parameters a class"),
+        ({**FEW, **NO_LAYER, "structure": "full"}, "4 records for 5 parameters a class"),
+        (FEW, "do not tell whether the layer has a bias; give weight, and bias if it has one"),
     ],
 )
 def test_bad_input_is_named(change, message):
@@ -143,12 +147,13 @@ def test_bad_input_is_named(change, message):
 
 
 def test_kron_needs_no_record_for_each_parameter():
-    assert last_layer_laplace(**FEW, prior_precision=1.0, structure="kron").prior_precision == 1.0
+    posterior = last_layer_laplace(**FEW, **NO_LAYER, prior_precision=1.0, structure="kron")
+    assert posterior.prior_precision == 1.0
 
 
 def test_full_says_how_much_memory_it_needs(monkeypatch):
     monkeypatch.setattr("membership.memory.available", lambda device: 1e9)
-    features, logits = np.zeros((200, 128)), np.zeros((200, 100))
+    features, logits = np.zeros((200, 128)), np.ones((200, 100))
     # 12,900 parameters: three matrices of 1.33 GB.
     message = "12900 parameters .* needs about 4.0 gigabytes of memory, and 1.0 are free; take kron"
     with pytest.raises(InputError, match=message):
@@ -158,7 +163,7 @@ def test_full_says_how_much_memory_it_needs(monkeypatch):
 def test_zero_weights_have_no_best_prior(last_layer_problem):
     zero = {
         "weight": 0 * last_layer_problem.weight,
-        "bias": 0 * last_layer_problem.bias,
+        "bias": None if last_layer_problem.bias is None else 0 * last_layer_problem.bias,
         "label": last_layer_problem.label,
     }
     with pytest.raises(InputError, match="there is no maximum"):
@@ -188,8 +193,24 @@ def test_the_smallest_prior_answers_alone_where_the_curvature_is_silent(last_lay
     features, logits = last_layer_problem.features, last_layer_problem.logits
     variance = last_layer_laplace(features, logits, 1e-300).variance(features)
     share = 1 / logits.shape[1]  # of each logit in that direction
-    expected = share * (1 + np.square(features).sum(1)) * 1e300
+    has_bias = last_layer_problem.bias is not None
+    expected = share * (has_bias + np.square(features).sum(1)) * 1e300
     np.testing.assert_allclose(variance, np.tile(expected, (logits.shape[1], 1)).T, rtol=1e-6)
     full = last_layer_laplace(features, logits, 1e-300, "full")
     with pytest.raises(RunError, match="lost in the rounding of its curvature"):
         full.variance(features)
+
+
+@structures
+def test_a_layer_that_is_not_given_has_a_bias_where_its_logits_need_one(structure):
+    rng = np.random.default_rng(2)
+    features, weight = rng.standard_normal((30, 4)), rng.standard_normal((3, 4))
+    for bias in (None, np.array([1e-3, 0.0, 0.0]), np.array([0.4, -0.2, 0.1])):
+        logits = features @ weight.T + (0 if bias is None else bias)
+        given = last_layer_laplace(features, logits, 1.0, structure, weight=weight, bias=bias)
+        # As a float32 network answers.
+        for rounded in (logits, logits.astype(np.float32)):
+            found = last_layer_laplace(features, rounded, 1.0, structure)
+            np.testing.assert_allclose(
+                found.covariance(features), given.covariance(features), rtol=1e-6, atol=1e-9
+            )

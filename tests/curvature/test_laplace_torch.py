@@ -18,16 +18,21 @@ def laplace_torch():
     return import_module("membership.curvature.laplace_torch")
 
 
-@pytest.fixture(scope="module")
-def digits():
+@pytest.fixture(scope="module", params=[True, False], ids=["bias", "no bias"])
+def digits(request):
     """An MLP trained on 400 digits: its last layer there, the labels, and 50 further records."""
     dataset = data.load("digits")
     member = np.zeros((1, len(dataset.y)), dtype=bool)
     member[0, :400] = True
     config = training.TrainingConfig(30, 32, 0.05, momentum=0.9)
-    ensemble = training.train(
-        lambda: models.mlp(64, (8,), 10), dataset, member, config, [0], progress=False
-    )
+
+    def network():
+        model = models.mlp(64, (8,), 10)
+        if not request.param:
+            model.classifier.bias = None
+        return model
+
+    ensemble = training.train(network, dataset, member, config, [0], progress=False)
     model = ensemble.module(0)
     return last_layer(model, dataset.x[:400]), dataset.y[:400], last_layer(model, dataset.x[-50:])
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
+from torch.nn.utils import parametrizations
 
 from membership import models
 from membership.curvature import last_layer, last_layer_laplace
@@ -47,6 +49,7 @@ def test_a_layer_of_any_network_goes_by_its_name(bias):
     layer = last_layer(model, x, batch_size=3, layer="head")
     with torch.no_grad():
         np.testing.assert_allclose(layer.logits, model(x).numpy(), rtol=1e-5, atol=1e-6)
+        assert (layer.bias is not None) == bias
         np.testing.assert_allclose(
             layer.features, model.body(x).tanh().numpy(), rtol=1e-5, atol=1e-6
         )
@@ -66,6 +69,133 @@ def test_bad_input_is_named():
         last_layer(models.mlp(2, (2,), 2), np.array([[np.nan, 0.0]]))
 
 
+class Head(nn.Module):
+    """Some features, a last layer, and how it is called."""
+
+    def __init__(self, head, call=lambda head, x: head(x)):
+        super().__init__()
+        self.body, self.head, self.call = nn.Sequential(nn.Linear(6, 8), nn.ReLU()), head, call
+
+    def forward(self, x):
+        return self.call(self.head, self.body(x))
+
+
+class Changed(nn.Linear):
+    """A linear layer whose forward is another's."""
+
+    def __init__(self, how):
+        super().__init__(8, 3)
+        self.how = how
+
+    def forward(self, x):
+        return self.how(self, x)
+
+
+def changed(how):
+    return lambda: Changed(how)
+
+
+def cosine(layer, x):
+    normalised = nn.functional.normalize
+    return 10 * nn.functional.linear(normalised(x), normalised(layer.weight))
+
+
+class Adapted(nn.Linear):
+    """As loralib writes it: two thin matrices beside a linear layer."""
+
+    def __init__(self, scale=1.0):
+        super().__init__(8, 3)
+        self.up, self.down = nn.Parameter(torch.randn(3, 2)), nn.Parameter(torch.randn(2, 8))
+        self.scale = scale
+
+    def forward(self, x):
+        return super().forward(x) + self.scale * x @ self.down.T @ self.up.T
+
+
+def with_hook(hook, pre=False):
+    def make():
+        layer = nn.Linear(8, 3)
+        (layer.register_forward_pre_hook if pre else layer.register_forward_hook)(hook)
+        return layer
+
+    return make
+
+
+REFUSED = {
+    "a cosine head": changed(cosine),
+    "an adapter": Adapted,
+    "an adapter of small effect": lambda: Adapted(0.01),
+    "a temperature": changed(lambda layer, x: nn.Linear.forward(layer, x) / 4),
+    "a bias that is not added": changed(lambda layer, x: x @ layer.weight.T),
+    "a margin": changed(lambda layer, x: nn.Linear.forward(layer, x) - 0.5),
+    "a temperature by a hook": with_hook(lambda layer, given, out: out / 1.01),
+    "a hook that centres": with_hook(lambda layer, given, out: out - out.mean(1, keepdim=True)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_layer_that_does_more_than_its_weight_and_bias_say_is_refused(name):
+    torch.manual_seed(0)
+    model = Head(REFUSED[name]())
+    message = r"layer: it answers otherwise than its weight and bias say, by up to .*merge that"
+    for dtype in (torch.float32, torch.float64):
+        with pytest.raises(InputError, match=message) as error:
+            last_layer(model.to(dtype), torch.randn(50, 6), layer="head")
+        assert "\n" not in str(error.value)
+
+
+def tied():
+    """A language model's head: its weights are the embedding's."""
+    embedding, head = nn.Embedding(7, 4), nn.Linear(4, 7, bias=False)
+    head.weight = embedding.weight
+    model = nn.Sequential(embedding, nn.Flatten(), nn.Linear(24, 4), nn.Tanh())
+    return nn.Sequential(*model, head)
+
+
+def in_half(head, x):
+    with torch.autocast("cpu", torch.bfloat16):
+        return head(x).float()
+
+
+TAKEN = {
+    "plain": lambda: Head(nn.Linear(8, 3)),
+    "no bias": lambda: Head(nn.Linear(8, 3, bias=False)),
+    "by keyword": lambda: Head(nn.Linear(8, 3), lambda head, x: head(input=x)),
+    "one logit, squeezed": lambda: Head(nn.Linear(8, 1), lambda head, x: head(x).squeeze(1)),
+    "a subclass that is named": lambda: Head(changed(nn.Linear.forward)()),
+    "a hook before": lambda: Head(with_hook(lambda layer, given: (2 * given[0],), pre=True)()),
+    "a hook that looks": lambda: Head(with_hook(lambda layer, given, out: None)()),
+    "weight norm": lambda: Head(parametrizations.weight_norm(nn.Linear(8, 3))),
+    "spectral norm": lambda: Head(parametrizations.spectral_norm(nn.Linear(8, 3))),
+    "adapted body": lambda: nn.Sequential(Head(Adapted()), nn.Linear(3, 2)),
+    "tied weights": tied,
+    "half precision": lambda: Head(nn.Linear(8, 3)).bfloat16(),
+    "half precision by autocast": lambda: Head(nn.Linear(8, 3), in_half),
+    "wide": lambda: nn.Sequential(nn.Linear(6, 4096), nn.ReLU(), nn.Linear(4096, 3)),
+    "far features": lambda: Head(nn.Linear(8, 3), lambda head, x: head(x + 1e4)),
+    "a body and a head, frozen": lambda: Head(nn.Linear(8, 3)).requires_grad_(False),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_honest_last_layers_are_taken_with_the_model_s_own_answers(name):
+    torch.manual_seed(0)
+    model = TAKEN[name]().eval()
+    x = torch.randint(0, 7, (50, 6)) if name == "tied weights" else torch.randn(50, 6)
+    layers = [at for at, part in model.named_modules() if isinstance(part, nn.Linear)]
+    layer = last_layer(model, x, batch_size=20, layer=layers[-1])
+    with torch.no_grad():
+        answer = model(x.to(next(model.parameters()).dtype) if x.is_floating_point() else x)
+    half = "half" in name
+    expected = answer.float().numpy().reshape(layer.logits.shape)
+    np.testing.assert_allclose(
+        layer.logits, expected, rtol=0.03 if half else 1e-4, atol=0.02 if half else 1e-5
+    )
+    has_bias = dict(model.named_modules())[layers[-1]].bias is not None
+    assert (layer.bias is not None) == has_bias
+
+
 DRAWS = 20_000
 
 
@@ -83,7 +213,7 @@ def test_draws_have_the_posteriors_mean_and_covariance(last_layer_problem, struc
     draws = posterior.sample(last_layer_problem.query, DRAWS, seed=1, method=method)
     expected = last_layer_problem.covariance(structure, 0.7)
     sd = np.sqrt(np.einsum("ncc->nc", expected))
-    mean = last_layer_problem.query @ last_layer_problem.weight.T + last_layer_problem.bias
+    mean = last_layer_problem.answers(last_layer_problem.query)
     # Some 150 comparisons at five standard errors each.
     assert (np.abs(draws.mean(axis=0) - mean) < 5 * sd / np.sqrt(DRAWS)).all()
     for record, v in enumerate(expected):
@@ -123,7 +253,9 @@ def test_bad_queries_are_named(last_layer_problem):
     with pytest.raises(InputError, match="second: classes 9 to 9 do not fit"):
         posterior.difference_variance(last_layer_problem.query, np.zeros(n), np.full(n, 9))
     bare = last_layer_laplace(last_layer_problem.features, last_layer_problem.logits, 0.7)
-    with pytest.raises(InputError, match="weight and bias were not given"):
+    with pytest.raises(
+        InputError, match=r"the layer was not given .* give weight, and bias if it has one"
+    ):
         bare.sample(last_layer_problem.query, 2)
     assert bare.log_marginal_likelihood is None
 

@@ -100,3 +100,24 @@ def test_what_does_not_fit_is_refused_in_one_line(records, given):
     rows = (x[:, 0], y) if given == "shape" else (x, y)
     with pytest.raises(InputError, match="give"):
         training.train_neighbours(*rows, added, config, 0, [1, 2, 3])
+
+
+def test_batches_drawn_anew_take_some_records_twice_and_others_never(records):
+    x, y = records
+    rows = [torch.tensor(part, dtype=torch.float64) for part in (x, y)]
+    order = training.leave_one_out._order("anew", 6, 0, len(x))
+    assert len(np.unique(order)) < len(x) == len(order)
+    dealt, anew = (
+        training.train_neighbours(*rows, None, CONFIG, 6, [1], sampler)
+        for sampler in training.leave_one_out.SAMPLERS
+    )
+    np.testing.assert_array_equal(dealt, training.train_neighbours(*rows, None, CONFIG, 6, [1]))
+    assert not np.allclose(dealt, anew)
+
+
+def test_batches_are_not_drawn_anew_with_a_record_of_ones_own(records):
+    x, y = (torch.tensor(part, dtype=torch.float64) for part in records)
+    with pytest.raises(InputError, match='sampler = "anew" draws from the common records alone'):
+        training.train_neighbours(x, y, (x[:1], y[:1]), CONFIG, 6, [1], "anew")
+    with pytest.raises(InputError, match="sampler"):
+        training.train_neighbours(x, y, None, CONFIG, 6, [1], "sorted")

@@ -183,7 +183,7 @@ _TAKES = {
     "posterior.kron.": "draws from a reference's posterior, which BMIA, closed form, does without; "
     "that is gathered of modules with a linear layer at their end",
     "posterior.closed form.": "arrays of records, and references that are torch modules with a "
-    "linear layer at their end",
+    "plain linear layer at their end, which answers what its weight and bias say",
     "posterior.qmia.": "arrays of records, and held ones that no model has seen",
     "held.": "held records that no model has seen",
     "shokri": "all logits of the references",

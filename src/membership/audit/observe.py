@@ -103,8 +103,8 @@ def gather(
     A module is asked on the device that it is on, and records are brought there a part at a time.
 
     With `held`, a regression of each target's hinge on those records is fitted, for QMIA; of
-    references that end in a linear layer, what Laplace's posterior of it predicts is kept, for
-    BMIA (closed form). Neither is gathered of records in a Dataset.
+    references that end in a linear layer with nothing put on it, what Laplace's posterior of it
+    predicts is kept, for BMIA (closed form). Neither is gathered of records in a Dataset.
 
     The last reference model is trained twice with one seed first. How far the two answer apart is
     a warning where it is more than rounding, and the first of them is kept; how long they took is

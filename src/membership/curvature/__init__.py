@@ -1,6 +1,7 @@
 """Curvature of a trained model's loss: gradients, Hessians, solutions, Laplace posteriors."""
 
 from membership.curvature.eigen import Spectrum, conditioned_inverse, spectrum
+from membership.curvature.epochs import epochs_variance
 from membership.curvature.gradients import WhiteBoxView, per_record_gradients, white_box_view
 from membership.curvature.hessians import hessian
 from membership.curvature.laplace import last_layer_laplace
@@ -20,6 +21,7 @@ __all__ = [
     "Spectrum",
     "WhiteBoxView",
     "conditioned_inverse",
+    "epochs_variance",
     "gradient_moments",
     "hessian",
     "last_layer",

@@ -12,7 +12,7 @@ from scipy.special import log_softmax, softmax
 from membership import memory
 from membership.arrays import FloatArray, as_float64, one_of
 from membership.curvature.laplace_structures import MATRICES, Diagonal, Full, Kronecker
-from membership.curvature.last_layer import LaplacePosterior, as_classes
+from membership.curvature.last_layer import LaplacePosterior, as_classes, linear
 from membership.errors import InputError, extra
 
 # The grid of laplace-torch's own search, in steps of a fifth of a decade.
@@ -91,7 +91,7 @@ def doubt_of(prior_precision: Any, precision: float, layer: Any) -> str:
             "may not tell"
         )
     if prior_precision == "marginal-likelihood":
-        effective = precision * sum(float(np.square(part).sum()) for part in layer)
+        effective = precision * _squared_norm(layer)
         if effective < 1:
             return (
                 f"prior_precision = 'marginal-likelihood' found {precision:.3g}, at which the data "
@@ -117,6 +117,9 @@ def best_on_validation(weights: Any, features: FloatArray, logits: FloatArray, l
 STRUCTURES = {"full": Full, "kron": Kronecker, "diag": Diagonal}
 ENGINES = ("structured", "laplace-torch")
 TUNED = ("marginal-likelihood", "validation")
+# How far the best linear function of the features may be from 1 before a bias shows; and how far
+# logits may be from linear by the rounding of a float32 network.
+TELLING, ROUNDING = 1e-3, 1e-6
 
 
 def last_layer_laplace(
@@ -160,7 +163,8 @@ def last_layer_laplace(
         with its own optimiser (Adam, 100 steps) for the marginal likelihood; needs `weight` and
         `bias`.
     weight, bias : array of shape (classes, width) and (classes,), optional
-        Of the last layer.
+        Of the last layer; weight alone of one without a bias. Where neither is given, a layer
+        has no bias if its logits are linear in the features without one.
     label : array of int, shape (records,), optional
         Of the same records.
     validation : (features, logits, label), optional
@@ -176,9 +180,10 @@ def last_layer_laplace(
     ------
     InputError
         Shapes disagree, entries are not finite, the prior precision is not positive, something
-        it needs is missing, the structure or the engine is unknown; or, for "full", there are
-        fewer records than parameters a class (then some directions of the weights have no data,
-        and the prior alone would answer there) or too little memory.
+        it needs is missing, the features and logits do not tell whether there is a bias, the
+        structure or the engine is unknown; or, for "full", there are fewer records than parameters
+        a class (then some directions of the weights have no data, and the prior alone would answer
+        there) or too little memory.
 
     Notes
     -----
@@ -193,12 +198,13 @@ def last_layer_laplace(
         label = as_classes("label", label, *logits.shape)
     _check_prior(prior_precision, layer, label, validation)
     held_out = _checked_validation(validation, (features.shape[1], logits.shape[1]))
+    has_bias = _needs_bias(features, logits) if layer is None else layer[1] is not None
     if structure == "full":
-        _check_full(features, logits.shape[1])
+        _check_full(features, logits.shape[1], has_bias)
     if engine == "laplace-torch":
         weights = _laplace_torch(features, layer, label, structure)
     else:
-        weights = STRUCTURES[structure].fit(features, softmax(logits, axis=1))
+        weights = STRUCTURES[structure].fit(features, softmax(logits, axis=1), has_bias)
     marginal_likelihood = _marginal_likelihood(weights, layer, logits, label)
     if prior_precision == "marginal-likelihood":
         precision = marginal_likelihood.best()
@@ -223,7 +229,10 @@ def last_layer_laplace(
 
 def _laplace_torch(features: FloatArray, layer: Any, label: Any, structure: str) -> Any:
     if layer is None:
-        raise InputError("engine = 'laplace-torch': give weight and bias of the last layer too")
+        raise InputError(
+            "engine = 'laplace-torch': give weight and bias of the last layer too, weight alone "
+            "where it has no bias"
+        )
     # Imported where it is used: the library takes seconds to import.
     with extra("laplace"):
         from membership.curvature.laplace_torch import LaplaceTorch
@@ -238,8 +247,11 @@ def _marginal_likelihood(weights: Any, layer: Any, logits: FloatArray, label: An
         return None
     if not isinstance(weights, tuple(STRUCTURES.values())):
         return weights.marginal_likelihood()
-    norm = sum(float((part**2).sum()) for part in layer)
-    return MarginalLikelihood(weights, norm, log_likelihood(logits, label))
+    return MarginalLikelihood(weights, _squared_norm(layer), log_likelihood(logits, label))
+
+
+def _squared_norm(layer: Any) -> float:
+    return sum(float(np.square(part).sum()) for part in layer if part is not None)
 
 
 def _checked(name: str, features: Any, logits: Any) -> tuple[FloatArray, FloatArray]:
@@ -256,27 +268,44 @@ def _checked(name: str, features: Any, logits: Any) -> tuple[FloatArray, FloatAr
 
 def _checked_layer(
     weight: Any, bias: Any, features: FloatArray, logits: FloatArray
-) -> tuple[FloatArray, FloatArray] | None:
+) -> tuple[FloatArray, FloatArray | None] | None:
     """The layer's weight and bias, seen to give these logits; None where neither was given."""
     if weight is None and bias is None:
         return None
-    if weight is None or bias is None:
-        raise InputError("weight and bias belong together; give both or neither")
-    weight, bias = as_float64("weight", weight, 2), as_float64("bias", bias, 1)
+    if weight is None:
+        raise InputError("bias is given without weight; give both, or weight alone if it has none")
+    weight = as_float64("weight", weight, 2)
+    bias = None if bias is None else as_float64("bias", bias, 1)
     classes, width = logits.shape[1], features.shape[1]
-    if weight.shape != (classes, width) or bias.shape != (classes,):
+    if weight.shape != (classes, width) or (bias is not None and bias.shape != (classes,)):
+        of_bias = "no bias" if bias is None else f"bias {bias.shape}"
         raise InputError(
-            f"weight and bias have shapes {weight.shape} and {bias.shape}; features and logits "
-            f"ask for ({classes}, {width}) and ({classes},)"
+            f"weight has shape {weight.shape}, {of_bias}; features and logits ask for "
+            f"({classes}, {width}) and ({classes},)"
         )
-    difference = np.abs(features @ weight.T + bias - logits).max()
+    difference = np.abs(linear(features, weight, bias) - logits).max()
     # Logits of a float32 network carry rounding; another layer's are off by their own size.
     if difference > 1e-3 * (1 + np.abs(logits).max()):
+        formula = "features @ weight.T" + ("" if bias is None else " + bias")
         raise InputError(
-            f"logits differ from features @ weight.T + bias by up to {difference:.3g}; give those "
-            "of the same layer and the same records"
+            f"logits differ from {formula} by up to {difference:.3g}; give weight and, where it "
+            "has one, bias of the same layer, and the same records"
         )
     return weight, bias
+
+
+def _needs_bias(features: FloatArray, logits: FloatArray) -> bool:
+    """Whether logits whose layer was not given are no linear function of the features alone."""
+    some = slice(None, None, max(1, len(features) // (4 * features.shape[1] + 100)))
+    wanted = np.hstack([np.ones((len(features), 1)), logits])[some]
+    found = np.linalg.lstsq(features[some], wanted, rcond=None)[0]
+    one, *left = np.abs(wanted - features[some] @ found).max(axis=0)
+    if one < TELLING:
+        raise InputError(
+            f"features of shape {features.shape} and their logits do not tell whether the layer "
+            "has a bias; give weight, and bias if it has one"
+        )
+    return max(left) > ROUNDING * np.abs(logits).max()
 
 
 def _check_prior(prior_precision: Any, layer: Any, label: Any, validation: Any) -> None:
@@ -320,14 +349,14 @@ def _checked_validation(validation: Any, shape: tuple[int, int]) -> tuple | None
     return features, logits, as_classes("validation label", validation[2], *logits.shape)
 
 
-def _check_full(features: FloatArray, n_classes: int) -> None:
-    n_records, width = features.shape
-    if n_records < width + 1:
+def _check_full(features: FloatArray, n_classes: int, has_bias: bool) -> None:
+    n_records, width = features.shape[0], features.shape[1] + has_bias
+    if n_records < width:
         raise InputError(
-            f"features has {n_records} records for {width + 1} parameters a class; structure = "
+            f"features has {n_records} records for {width} parameters a class; structure = "
             "'full' needs at least as many records; take kron or diag"
         )
-    parameters = n_classes * (width + 1)
+    parameters = n_classes * width
     memory.require(
         MATRICES * 8 * parameters**2,
         f"structure = 'full' with {parameters} parameters ({MATRICES} matrices)",

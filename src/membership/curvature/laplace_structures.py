@@ -1,15 +1,17 @@
 """Gaussian posteriors of a last layer by structured algebra: diagonal and Kronecker-factored.
 
-The layer maps features phi to logits f = W phi + b. With p the softmax of a record's logits, the
-generalised Gauss-Newton matrix of the summed cross-entropy is the sum over records of
-Lambda (x) [phi, 1][phi, 1]', Lambda = diag(p) - p p'; it does not depend on the labels. The
-posterior's precision is that matrix, or its structured stand-in, plus the prior precision.
+The layer maps features phi to logits f = W phi + b, or W phi where it has no bias. With p the
+softmax of a record's logits, the generalised Gauss-Newton matrix of the summed cross-entropy is the
+sum over records of Lambda (x) [phi, 1][phi, 1]', Lambda = diag(p) - p p'; it does not depend on the
+labels. The posterior's precision is that matrix, or its structured stand-in, plus the prior
+precision.
 
 Every class here has the same methods, which `LaplacePosterior` describes; `features` are float64
 of shape (records, width) and have been checked.
 
 The full posterior orders the parameters class by class, each class's weights followed by its bias:
 with phi1 = [phi, 1], its Gauss-Newton matrix is the sum over records of Lambda (x) phi1 phi1'.
+Without a bias there is no 1, and what is said of biases falls away.
 """
 
 from abc import ABC, abstractmethod
@@ -68,26 +70,29 @@ class Diagonal(_OfEigenvalues):
     """The diagonal of the Gauss-Newton matrix: of the weights (classes, width) and biases."""
 
     weights: FloatArray
-    biases: FloatArray
+    biases: FloatArray | None
 
     @classmethod
-    def fit(cls, features: FloatArray, probability: FloatArray) -> Self:
+    def fit(cls, features: FloatArray, probability: FloatArray, has_bias: bool = True) -> Self:
         """Sum p (1 - p) phi^2 over the records."""
         spread = probability * (1 - probability)
-        return cls(spread.T @ features**2, spread.sum(axis=0))
+        return cls(spread.T @ features**2, spread.sum(axis=0) if has_bias else None)
 
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
-        return np.concatenate([self.weights.ravel(), self.biases])
+        of_biases = [] if self.biases is None else self.biases
+        return np.concatenate([self.weights.ravel(), of_biases], dtype=np.float64)
 
     def variance(self, features: FloatArray) -> FloatArray:
         """Of each logit, (records, classes)."""
-        precision = self.weights + self.prior_precision
-        return features**2 @ (1 / precision).T + 1 / (self.biases + self.prior_precision)
+        variance = features**2 @ (1 / (self.weights + self.prior_precision)).T
+        if self.biases is None:
+            return variance
+        return variance + 1 / (self.biases + self.prior_precision)
 
     def covariance(self, features: FloatArray) -> FloatArray:
         """Of the logits, (records, classes, classes); the classes are independent."""
-        return self.variance(features)[:, :, None] * np.eye(self.biases.size)
+        return self.variance(features)[:, :, None] * np.eye(len(self.weights))
 
     def difference_variance(self, features: FloatArray, first, second) -> FloatArray:
         """Of the difference of two logits, (records,)."""
@@ -98,9 +103,11 @@ class Diagonal(_OfEigenvalues):
         """What drawn weights add to the logits, (n_samples, records, classes)."""
         weights = rng.standard_normal((n_samples, *self.weights.shape))
         weights /= np.sqrt(self.weights + self.prior_precision)
+        noise = features @ weights.transpose(0, 2, 1)
+        if self.biases is None:
+            return noise
         biases = rng.standard_normal((n_samples, 1, self.biases.size))
-        biases /= np.sqrt(self.biases + self.prior_precision)
-        return features @ weights.transpose(0, 2, 1) + biases
+        return noise + biases / np.sqrt(self.biases + self.prior_precision)
 
     def linearised_noise(self, features: FloatArray, n_samples: int, rng) -> FloatArray:
         """Draws from each record's Gaussian logits, (n_samples, records, classes)."""
@@ -120,25 +127,28 @@ class Kronecker(_OfEigenvalues):
     vectors_q: FloatArray
     values_a: FloatArray
     vectors_a: FloatArray
+    has_bias: bool = True
 
     @classmethod
-    def fit(cls, features: FloatArray, probability: FloatArray) -> Self:
+    def fit(cls, features: FloatArray, probability: FloatArray, has_bias: bool = True) -> Self:
         """Decompose the two factors."""
         q = np.diag(probability.sum(axis=0)) - probability.T @ probability
         values_q, vectors_q = np.linalg.eigh(q)
         values_a, vectors_a = np.linalg.eigh(features.T @ features / len(features))
-        return cls(_without_rounding(values_q), vectors_q, _without_rounding(values_a), vectors_a)
+        values_q, values_a = _without_rounding(values_q), _without_rounding(values_a)
+        return cls(values_q, vectors_q, values_a, vectors_a, has_bias)
 
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
         products = np.outer(self.values_q, self.values_a).ravel()
-        return np.concatenate([products, self.values_q], dtype=np.float64)
+        of_biases = self.values_q if self.has_bias else []
+        return np.concatenate([products, of_biases], dtype=np.float64)
 
     def eigen_variance(self, features: FloatArray) -> FloatArray:
         """Of the logits along the eigenvectors of Q, where they are independent."""
         precision = np.outer(self.values_q, self.values_a) + self.prior_precision
-        rotated = features @ self.vectors_a
-        return rotated**2 @ (1 / precision).T + 1 / (self.values_q + self.prior_precision)
+        variance = (features @ self.vectors_a) ** 2 @ (1 / precision).T
+        return variance + 1 / (self.values_q + self.prior_precision) if self.has_bias else variance
 
     def variance(self, features: FloatArray) -> FloatArray:
         """Of each logit, (records, classes)."""
@@ -157,9 +167,10 @@ class Kronecker(_OfEigenvalues):
         """What drawn weights add to the logits, (n_samples, records, classes)."""
         precision = np.outer(self.values_q, self.values_a) + self.prior_precision
         weights = rng.standard_normal((n_samples, *precision.shape)) / np.sqrt(precision)
-        biases = rng.standard_normal((n_samples, 1, self.values_q.size))
-        biases /= np.sqrt(self.values_q + self.prior_precision)
-        noise = (features @ self.vectors_a) @ weights.transpose(0, 2, 1) + biases
+        noise = (features @ self.vectors_a) @ weights.transpose(0, 2, 1)
+        if self.has_bias:
+            biases = rng.standard_normal((n_samples, 1, self.values_q.size))
+            noise += biases / np.sqrt(self.values_q + self.prior_precision)
         return noise @ self.vectors_q.T
 
     def linearised_noise(self, features: FloatArray, n_samples: int, rng) -> FloatArray:
@@ -184,11 +195,12 @@ class Full(Structure):
 
     curvature: FloatArray
     n_classes: int
+    has_bias: bool = True
 
     @classmethod
-    def fit(cls, features: FloatArray, probability: FloatArray) -> Self:
+    def fit(cls, features: FloatArray, probability: FloatArray, has_bias: bool = True) -> Self:
         """Sum (diag(p) - p p') (x) phi1 phi1' over the records."""
-        phi, n_classes = _with_one(features), probability.shape[1]
+        phi, n_classes = _with_one(features, has_bias), probability.shape[1]
         width = phi.shape[1]
         # Fortran order, so that BLAS adds to the matrix in place.
         total = np.zeros((n_classes * width, n_classes * width), order="F")
@@ -201,7 +213,7 @@ class Full(Structure):
         for c in range(n_classes):
             block = slice(c * width, (c + 1) * width)
             total[block, block] += (phi * probability[:, c, None]).T @ phi
-        return cls(total, n_classes)
+        return cls(total, n_classes, has_bias)
 
     def eigenvalues(self) -> FloatArray:
         """Of the curvature without the prior, one a parameter."""
@@ -241,7 +253,7 @@ class Full(Structure):
 
     @cached_property
     def _inverse(self) -> FloatArray:
-        """The covariance of the parameters, (classes, width + 1, classes, width + 1)."""
+        """The covariance of the parameters, class by class on both axes."""
         # pyrefly: ignore[missing-attribute]
         inverse, _ = lapack.dpotri(self._factor, lower=True)
         for column in range(len(inverse)):
@@ -252,13 +264,13 @@ class Full(Structure):
 
     def variance(self, features: FloatArray) -> FloatArray:
         """Of each logit, (records, classes)."""
-        phi = _with_one(features)
+        phi = _with_one(features, self.has_bias)
         columns = [((phi @ self._inverse[c, :, c]) * phi).sum(axis=1) for c in self._classes]
         return np.stack(columns, axis=1)
 
     def covariance(self, features: FloatArray) -> FloatArray:
         """Of the logits, (records, classes, classes)."""
-        phi, shape = _with_one(features), (self.n_classes, -1)
+        phi, shape = _with_one(features, self.has_bias), (self.n_classes, -1)
         result = np.empty((len(phi), self.n_classes, self.n_classes))
         for first in range(0, len(phi), RECORDS_AT_ONCE):
             rows = slice(first, first + RECORDS_AT_ONCE)
@@ -271,7 +283,7 @@ class Full(Structure):
 
     def difference_variance(self, features: FloatArray, first, second) -> FloatArray:
         """Of the difference of two logits, (records,)."""
-        phi = _with_one(features)
+        phi = _with_one(features, self.has_bias)
         result = np.empty(len(phi))
         pairs, place = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
         for index, (a, b) in enumerate(pairs.T):
@@ -286,12 +298,12 @@ class Full(Structure):
         draws = rng.standard_normal((len(self.curvature), n_samples))
         weights = solve_triangular(self._factor, draws, lower=True, trans="T", overwrite_b=True)
         weights = weights.T.reshape(n_samples, self.n_classes, -1)
-        return _with_one(features) @ weights.transpose(0, 2, 1)
+        return _with_one(features, self.has_bias) @ weights.transpose(0, 2, 1)
 
     @property
     def _classes(self) -> range:
         return range(self.n_classes)
 
 
-def _with_one(features: FloatArray) -> FloatArray:
-    return np.hstack([features, np.ones((len(features), 1))])
+def _with_one(features: FloatArray, has_bias: bool) -> FloatArray:
+    return np.hstack([features, np.ones((len(features), 1))]) if has_bias else features

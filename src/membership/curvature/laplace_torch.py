@@ -37,17 +37,23 @@ class LaplaceTorch(Structure):
 
     @classmethod
     def fit(
-        cls, features: FloatArray, weight: FloatArray, bias: FloatArray, label: Any, structure: str
+        cls,
+        features: FloatArray,
+        weight: FloatArray,
+        bias: FloatArray | None,
+        label: Any,
+        structure: str,
     ) -> Self:
         """Fit the library's last-layer posterior to a linear layer that reads the features.
 
         BackPACK computes the curvature, since curvlinops' full one passes through float32.
         """
         n_classes, width = weight.shape
-        layer = nn.Linear(width, n_classes, dtype=torch.float64)
+        layer = nn.Linear(width, n_classes, bias=bias is not None, dtype=torch.float64)
         with torch.no_grad():
             layer.weight.copy_(torch.tensor(weight))
-            layer.bias.copy_(torch.tensor(bias))
+            if bias is not None:
+                layer.bias.copy_(torch.tensor(bias))
         # The library refuses a network of one layer.
         model = nn.Sequential(nn.Identity(), layer)
         fitted = Laplace(
@@ -90,8 +96,10 @@ class LaplaceTorch(Structure):
         self.fitted.prior_precision = self.prior_precision
         generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
         drawn = self.fitted.sample(n_samples, generator) - self.fitted.mean
-        weights = drawn[:, : -self.n_classes].reshape(n_samples, self.n_classes, -1).numpy()
-        return features @ weights.transpose(0, 2, 1) + drawn[:, None, -self.n_classes :].numpy()
+        n_weights = self.n_classes * features.shape[1]
+        weights = drawn[:, :n_weights].reshape(n_samples, self.n_classes, -1).numpy()
+        noise, biases = features @ weights.transpose(0, 2, 1), drawn[:, None, n_weights:].numpy()
+        return noise + biases if biases.size else noise
 
     def _parts(self, features: FloatArray) -> Iterator[FloatArray]:
         """The covariance of a few records at a time."""

@@ -11,6 +11,10 @@ from membership import memory, networks
 from membership.arrays import FloatArray, as_float64, one_of, whole
 from membership.errors import InputError
 
+# How many roundings of each summand a plain layer's answer may be away: some have errors that grow
+# with the root of the width.
+ROUNDINGS = 16
+
 
 @dataclass(frozen=True)
 class LastLayer:
@@ -21,15 +25,21 @@ class LastLayer:
     features : ndarray of shape (records, width)
         What the layer reads.
     logits : ndarray of shape (records, classes)
-        ``features @ weight.T + bias``.
+        ``features @ weight.T + bias``, the model's own answers.
     weight : ndarray of shape (classes, width)
-    bias : ndarray of shape (classes,)
+    bias : ndarray of shape (classes,) or None
+        None where the layer has none.
     """
 
     features: FloatArray
     logits: FloatArray
     weight: FloatArray
-    bias: FloatArray
+    bias: FloatArray | None
+
+
+def linear(features: FloatArray, weight: FloatArray, bias: FloatArray | None) -> FloatArray:
+    """What a linear layer answers."""
+    return features @ weight.T if bias is None else features @ weight.T + bias
 
 
 def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = "") -> LastLayer:
@@ -55,8 +65,14 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = ""
     Raises
     ------
     InputError
-        There is no such layer, it is not linear or not the last, the model does not take the
-        records, or they or the features are not finite.
+        There is no such layer, it is not linear or not the last, something is put on it (a hook,
+        an adapter, a norm) so that it answers otherwise than its weight and bias say, the model
+        does not take the records, or they or the features are not finite.
+
+    Notes
+    -----
+    Where the weights are another layer's too, as a language model's embeddings may be, the features
+    are what they are at these weights.
 
     Examples
     --------
@@ -70,7 +86,6 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = ""
     if not isinstance(model, nn.Module):
         raise InputError(f"model = {type(model).__name__}: expected a torch nn.Module")
     classifier = model if isinstance(model, nn.Linear) else _named(model, layer or "classifier")
-    parameter = classifier.weight
     whole("batch_size", batch_size)
     with networks.evaluated(model):
         x = networks.as_read(model, x)
@@ -78,13 +93,14 @@ def last_layer(model: nn.Module, x: Any, batch_size: int = 1024, layer: str = ""
             raise InputError("x: some values are not finite (NaN or infinity); clean them first")
         parts = [_read(model, classifier, part.clone()) for part in x.split(batch_size)]
         features = torch.cat(parts).cpu().double().numpy()
-        weight = parameter.cpu().double().numpy().copy()
-        bias = np.zeros(len(weight))
-        if classifier.bias is not None:
-            bias = classifier.bias.cpu().double().numpy().copy()
+        weight, bias = _numbers(classifier.weight), _numbers(classifier.bias)
     if not np.isfinite(features).all():
         raise InputError("model: some of its features are not finite; its training has diverged")
-    return LastLayer(features, features @ weight.T + bias, weight, bias)
+    return LastLayer(features, linear(features, weight, bias), weight, bias)
+
+
+def _numbers(values: torch.Tensor | None) -> Any:
+    return None if values is None else values.cpu().double().numpy().copy()
 
 
 def _named(model: nn.Module, layer: str) -> nn.Linear:
@@ -100,25 +116,50 @@ def _named(model: nn.Module, layer: str) -> nn.Linear:
 
 
 def _read(model: nn.Module, classifier: nn.Linear, x: torch.Tensor) -> torch.Tensor:
-    """What the layer reads of some records, where its output is the model's answer."""
+    """What the layer reads of some records, where the model's answer is linear in it."""
     seen: list[tuple[torch.Tensor, torch.Tensor]] = []
-    hook = classifier.register_forward_hook(lambda _, given, out: seen.append((given[0], out)))
+
+    def see(_, given: tuple, named: dict, out: torch.Tensor) -> None:
+        seen.append(((*given, *named.values())[0], out))
+
+    hook = classifier.register_forward_hook(see, with_kwargs=True)
     try:
         answer = networks.answered(model, x)
     finally:
         hook.remove()
-    last = len(seen) == 1 and seen[0][1].shape == answer.shape and torch.equal(seen[0][1], answer)
+    read, given = seen[0] if len(seen) == 1 else (answer, answer[:0])
+    # Some models answer in another precision than their layer, or without the axis of one logit.
+    last = given.numel() == answer.numel() and torch.equal(
+        given.double().flatten(), answer.double().flatten()
+    )
     if not last and not (len(seen) == 1 and not torch.isfinite(answer).all()):
         raise InputError(
             "layer: the model's answer is not what this layer gives; name its last linear layer, "
             "and leave out a softmax behind it"
         )
-    return seen[0][0]
+    if torch.isfinite(answer).all():
+        _require_linear(classifier, read, given)
+    return read
+
+
+def _require_linear(classifier: nn.Linear, read: torch.Tensor, given: torch.Tensor) -> None:
+    """Raise an InputError where a layer answers otherwise than its weight and bias say."""
+    bias = None if classifier.bias is None else classifier.bias.cpu().double()
+    features, weight = read.cpu().double(), classifier.weight.cpu().double()
+    expected = nn.functional.linear(features, weight, bias)
+    size = nn.functional.linear(features.abs(), weight.abs(), bias if bias is None else bias.abs())
+    apart = (expected - given.cpu().double()).abs()
+    if (apart > ROUNDINGS * torch.finfo(given.dtype).eps * size).any():
+        raise InputError(
+            f"layer: it answers otherwise than its weight and bias say, by up to {apart.max():.2g} "
+            f"of {given.abs().max():.2g} ({type(classifier).__name__}; a subclass, a hook or an "
+            "adapter does more); merge that into weight and bias, or do it before the layer"
+        )
 
 
 @dataclass(frozen=True)
 class LaplacePosterior:
-    """A Gaussian over the weights and biases of a last layer, seen through its logits.
+    """A Gaussian over a last layer's weights and biases, if it has such, seen through its logits.
 
     Made by `last_layer_laplace`. The logits are linear in these weights, so that their law at a
     record is Gaussian exactly, with the network's own logits for a mean.
@@ -134,7 +175,7 @@ class LaplacePosterior:
         labels were not given.
     weights : object
         The law of the weights, in the form that the structure and the engine give it.
-    layer : (weight, bias) or None
+    layer : (weight, bias or None) or None
         The mean of that law, where it was given.
     shape : (width, classes)
         Of the layer.
@@ -148,7 +189,7 @@ class LaplacePosterior:
     prior_precision: float
     log_marginal_likelihood: float | None
     weights: Any = field(repr=False)
-    layer: tuple[FloatArray, FloatArray] | None = field(repr=False)
+    layer: tuple[FloatArray, FloatArray | None] | None = field(repr=False)
     shape: tuple[int, int] = field(repr=False)
     doubt: str = ""
 
@@ -166,12 +207,13 @@ class LaplacePosterior:
         Raises
         ------
         InputError
-            The features do not fit, or the posterior was made without weight and bias.
+            The features do not fit, or the posterior was made without the layer's weight.
         """
         if self.layer is None:
-            raise InputError("weight and bias were not given to last_layer_laplace; give both")
-        weight, bias = self.layer
-        return self._checked(features) @ weight.T + bias
+            raise InputError(
+                "the layer was not given to last_layer_laplace; give weight, and bias if it has one"
+            )
+        return linear(self._checked(features), *self.layer)
 
     def variance(self, features: Any) -> FloatArray:
         """The variance of each logit, (records, classes); as `covariance`."""
@@ -254,7 +296,7 @@ class LaplacePosterior:
         ------
         InputError
             The features do not fit, fewer than two samples, an unknown method, the posterior was
-            made without weight and bias, or the answer does not fit in memory.
+            made without the layer's weight, or the answer does not fit in memory.
         """
         whole("n_samples", n_samples, least=2)
         one_of("method", method, ("mc", "lln"))

@@ -113,8 +113,18 @@ def version_of(function: Callable[..., Any]) -> int:
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions of the libraries that a number in evidence may depend on; do not change them."""
-    return {name: metadata.version(name) for name in LIBRARIES}
+    """The versions of the libraries that a number in evidence may depend on; do not change them.
+
+    Extras bring some of them: where one is not installed, no number has come from it.
+    """
+    return {name: _version(name) for name in LIBRARIES}
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return "absent"
 
 
 def _determined_by(inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,15 @@ def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
     return f"{commit}{DIRTY}" if changed else commit
 
 
+def is_in_history(commit: str, checkout: Path = PACKAGE.parents[1]) -> bool:
+    """Whether a commit is one that whoever has this history can check out."""
+    if not commit or commit.endswith(DIRTY):
+        return False
+    # A clone that has not all of it says nothing of what it lacks.
+    is_whole = git(checkout, "rev-parse", "--is-shallow-repository") == "false"
+    return not is_whole or git(checkout, "merge-base", commit, "HEAD") == commit
+
+
 def git(folder: Path, *arguments: str) -> str:
     """What git prints, or nothing where there is no git, no repository or no commit.
 

@@ -6,13 +6,15 @@ import math
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from joblib import delayed
 
 from membership import limits, manifest, processes
-from membership.exhibits import files
+from membership.errors import InputError
+from membership.exhibits import files, provenance
 from membership.exhibits.declaration import Exhibit, declared
 from membership.exhibits.source import Source
 
@@ -59,7 +61,19 @@ def recompute_all(
     check: bool = False,
     tolerance: float = TOLERANCE,
 ) -> Report:
-    """As `recompute`, of several chapters, as many at a time as there are cores."""
+    """As `recompute`, of several chapters, as many at a time as there are cores.
+
+    Raises
+    ------
+    InputError
+        None of them has any results of that size here, as where the wheel is installed.
+    """
+    folders = [_folder(settings) for settings in run]
+    if not any(folder.is_dir() for folder in folders):
+        raise InputError(
+            f"{folders[0]} is not there: committed evidence and results come with a clone of the "
+            "repository and not with the wheel; recompute in a clone"
+        )
     cores, together = min(limits.cores(), len(run)), Report()
     with processes.supervised():
         workers = processes.workers(cores, batch_size=1)
@@ -99,6 +113,8 @@ def recompute(
         An exhibit without its evidence stands in as its committed table (``measured``, with the
         names of what is missing), or is ``absent`` where there is none either.
     """
+    if not check:
+        files.require_citable(settings)
     exhibits = declared(settings.chapter)
     source = Source(settings, exhibits, gather=False)
     report = Report()
@@ -120,10 +136,13 @@ def recompute(
             else:
                 table = _as_committed(table, committed, tolerance)
                 files.save(exhibit, table, settings, source.digests(exhibit))
-    folder = files.location("", settings.chapter, settings.profile, settings.results_dir)
     if not check and report.computed:
-        manifest.seal(folder)
+        manifest.seal(_folder(settings))
     return report
+
+
+def _folder(settings: Any) -> Path:
+    return files.location("", settings.chapter, settings.profile, settings.results_dir)
 
 
 def _as_committed(table: pd.DataFrame, committed: Any, tolerance: float) -> pd.DataFrame:
@@ -151,11 +170,32 @@ def _check(
     if committed is None:
         return [f"{exhibit.id}: nothing is committed"]
     lines = [*_differences(table, committed[0], tolerance), *_said_otherwise(table, committed[1])]
-    target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
-    drawn = (".svg", files.NARROW, ".pdf") if exhibit.draw else ()
-    lines += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]
+    if not lines:
+        table = _as_committed(table, committed, tolerance)
+        lines += _drawn_otherwise(exhibit, table, committed[1], settings)
     more = [f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return [f"{exhibit.id}: {line}" for line in [*lines[:_MOST_LINES], *more]]
+
+
+def _drawn_otherwise(
+    exhibit: Exhibit, table: pd.DataFrame, record: dict[str, Any], settings: Any
+) -> Iterator[str]:
+    """Drawings that are not there, or that the same table would not give byte for byte.
+
+    Another version of matplotlib draws otherwise: then that they are there has to do.
+    """
+    if exhibit.draw is None:
+        return
+    target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
+    now = provenance.versions().get("matplotlib")
+    is_alike = now == record.get("versions", {}).get("matplotlib")
+    made = files.contents_of(exhibit, table, record) if is_alike else {}
+    for suffix in files.DRAWN:
+        path = target.with_name(f"{target.name}{suffix}")
+        if not path.is_file():
+            yield f"no {suffix[1:]}"
+        elif is_alike and path.read_bytes() != made[suffix]:
+            yield f"its {suffix[1:]} would be drawn otherwise"
 
 
 def _said_otherwise(table: pd.DataFrame, record: dict[str, Any]) -> Iterator[str]:

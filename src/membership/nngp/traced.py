@@ -21,20 +21,25 @@ from membership.nngp.kernels import Convolutional, FullyConnected, Kernel
 
 
 @jax.custom_jvp
-def arc_cosine(rho):
-    """sqrt(1 - rho^2) + rho (pi - arccos rho), differentiable at rho = 1.
+def even_part(rho):
+    """sqrt(1 - rho^2) + rho arcsin rho, differentiable at rho = 1.
 
     Autodiff of the formula gives infinity minus infinity where a record meets itself. The
-    derivative is pi - arccos rho.
+    derivative is arcsin rho.
     """
     rho = jnp.clip(rho, -1.0, 1.0)
-    return jnp.sqrt(1 - rho * rho) + rho * (jnp.pi - jnp.arccos(rho))
+    return jnp.sqrt(1 - rho * rho) + rho * jnp.arcsin(rho)
 
 
-@arc_cosine.defjvp
-def _arc_cosine_jvp(primals, tangents):
+@even_part.defjvp
+def _even_part_jvp(primals, tangents):
     (rho,), (change,) = primals, tangents
-    return arc_cosine(rho), (jnp.pi - jnp.arccos(jnp.clip(rho, -1.0, 1.0))) * change
+    return even_part(rho), jnp.arcsin(jnp.clip(rho, -1.0, 1.0)) * change
+
+
+def moved(value, other):
+    """`other` as a value, with the derivatives of `value`."""
+    return value + jax.lax.stop_gradient(other - value)
 
 
 def repeat(n: int, layer, moments):
@@ -71,29 +76,30 @@ class StaxKernel(Kernel):
 
 
 @cache
-def _stax() -> ModuleType:
+def stax() -> ModuleType:
+    """The networks of neural-tangents."""
     name = "neural_tangents.experimental"
     sys.modules.setdefault(name, ModuleType(name))
     with warnings.catch_warnings():
         # It reads names of jax.core that JAX 0.5 announces to move.
         warnings.simplefilter("ignore", DeprecationWarning)
-        from neural_tangents import stax
-    return stax
+        from neural_tangents import stax as networks
+    return networks
 
 
 @cache
 def _function(network: FullyConnected | Convolutional):
-    stax = _stax()
+    layers = stax()
     size = {"W_std": network.w_std, "b_std": network.b_std}
-    phi = {"relu": stax.Relu, "gelu": stax.Gelu, "erf": stax.Erf}[network.activation]
+    phi = {"relu": layers.Relu, "gelu": layers.Gelu, "erf": layers.Erf}[network.activation]
     if isinstance(network, Convolutional):
         axes = ("NCHW", "OIHW", "NCHW")
         conv = {"padding": "SAME", "dimension_numbers": axes, **size}
-        hidden = [stax.serial(stax.Conv(1, (2, 2), **conv), phi())] * network.depth
+        hidden = [layers.serial(layers.Conv(1, (2, 2), **conv), phi())] * network.depth
     else:
-        hidden = [stax.serial(stax.Dense(1, **size), phi())] * network.depth
-        hidden.insert(0, stax.Flatten())
-    return stax.serial(*hidden, stax.Flatten(), stax.Dense(1, **size))[2]
+        hidden = [layers.serial(layers.Dense(1, **size), phi())] * network.depth
+        hidden.insert(0, layers.Flatten())
+    return layers.serial(*hidden, layers.Flatten(), layers.Dense(1, **size))[2]
 
 
 @cache

@@ -6,11 +6,15 @@ import numpy as np
 import torch
 from torch import nn
 
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, one_of
 from membership.errors import Diverged, InputError
 from membership.training.config import TrainingConfig
 from membership.training.ensemble import initial_module
 from membership.training.sgd import batch_order
+
+SAMPLERS = ("shuffled", "anew")
+# A stream of its own beside the epochs' orders.
+_ANEW = 2
 
 
 def train_neighbours(
@@ -20,6 +24,7 @@ def train_neighbours(
     config: TrainingConfig,
     order_seed: int,
     starts: Sequence[int],
+    sampler: str = "shuffled",
 ) -> FloatArray:
     """Train one-logit models on common records, and on one more each.
 
@@ -38,6 +43,9 @@ def train_neighbours(
         the last one of the data set.
     starts : sequence of int, one a model
         Seeds of the models' starts, as in `train`.
+    sampler : {"shuffled", "anew"}
+        Each record once an epoch, as in `train`; or each batch drawn anew, with replacement, from
+        the records that all models share (`added` is None).
 
     Returns
     -------
@@ -52,6 +60,7 @@ def train_neighbours(
         A weight became infinite or undefined.
     """
     _check(x, y, added, config, starts)
+    _check_sampler(sampler, added)
     rows, label = _with_bias(x), y.to(x)[:, None].expand(-1, len(starts))
     own = None
     if added is not None:
@@ -62,7 +71,7 @@ def train_neighbours(
     weight = _started(starts, x)
     velocity = torch.zeros_like(weight)
     for epoch in range(config.epochs):
-        order = torch.as_tensor(batch_order(order_seed, epoch, np.arange(len(rows))))
+        order = torch.as_tensor(_order(sampler, order_seed, epoch, len(rows)))
         rate = config.learning_rate_at(epoch)
         for batch in order.to(x.device).split(config.batch_size):
             _step(weight, velocity, rows, label, own, batch, rate, config)
@@ -70,6 +79,12 @@ def train_neighbours(
             where = f"epoch {epoch + 1} (batches of seed {order_seed})"
             raise Diverged(where, f"a learning_rate below {config.learning_rate} would do")
     return weight.T.cpu().numpy()
+
+
+def _order(sampler: str, seed: int, epoch: int, count: int) -> np.ndarray:
+    if sampler == "shuffled":
+        return batch_order(seed, epoch, np.arange(count))
+    return np.random.default_rng([seed, epoch, _ANEW]).integers(count, size=count)
 
 
 def _step(
@@ -109,6 +124,14 @@ def _started(starts: Sequence[int], x: torch.Tensor) -> torch.Tensor:
         for layer in layers
     ]
     return torch.stack(columns, dim=1).to(x).contiguous()
+
+
+def _check_sampler(sampler: str, added: object) -> None:
+    one_of("sampler", sampler, SAMPLERS)
+    if sampler == "anew" and added is not None:
+        raise InputError(
+            'sampler = "anew" draws from the common records alone; give added=None, or "shuffled"'
+        )
 
 
 def _check(x, y, added, config: TrainingConfig, starts: Sequence[int]) -> None:

@@ -7,6 +7,6 @@ evidence to scores and rows).
 
 Then a file a question of the page, each with its tables, its sentences and its pictures:
 ``against_references``, ``inversion``, ``costs``, ``score_taken_apart``, ``clean_game`` and
-``whole_game``, ``leave_one_out`` and ``small_game``, ``theory`` and ``noise``. What they show is
-declared in ``exhibits``, and tested in ``claims``.
+``whole_game``, ``leave_one_out`` and ``small_game``, ``theory``, ``noise`` and ``shuffled``. What
+they show is declared in ``exhibits``, and tested in ``claims``.
 """

@@ -20,7 +20,7 @@ from membership import evidence
 from membership.attacks.forms import TERMS
 from membership.studies.iha import costs as timings
 from membership.studies.iha import forms as white_box
-from membership.studies.iha import inversion, left_out, neighbours, noise, subjects
+from membership.studies.iha import inversion, left_out, neighbours, noise, shuffled, subjects
 from membership.studies.iha.experiment import Trained, about_task, scaled_logits, train, utility
 from membership.studies.iha.experiment import task as make_task
 from membership.studies.iha.scores import METRICS
@@ -55,6 +55,7 @@ def sources(settings: Settings) -> dict[str, Gather]:
     for schedule in subjects.SCHEDULES:
         played = functools.partial(neighbours.pairs, schedule=schedule)
         enter({f"pairs-{schedule}": played}, subjects.whole_games(settings))
+    enter({"spread": shuffled.gathered}, subjects.whole_games(settings))
     enter({"costs": costs}, subjects.timed(settings))
     return gatherers
 

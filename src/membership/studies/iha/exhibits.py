@@ -19,7 +19,9 @@ against_references, clean_game, costs, evaluation, inversion = later(
 leave_one_out, left_out, noise, score_taken_apart, scores = later(
     __package__, "leave_one_out", "left_out", "noise", "score_taken_apart", "scores"
 )
-small_game, theory, whole_game = later(__package__, "small_game", "theory", "whole_game")
+shuffled, small_game, theory, whole_game = later(
+    __package__, "shuffled", "small_game", "theory", "whole_game"
+)
 
 Names = Callable[["Settings"], tuple[str, ...]]
 
@@ -57,6 +59,7 @@ FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
 FIRST, FIRST_FORMS = (_files([kind], subjects.first) for kind in subjects.MAIN)
 GAMES, TIMED = _files(subjects.GAME, subjects.games), _files(["costs"], subjects.timed)
 WHOLE_GAMES = _files(subjects.WHOLE_GAME, subjects.whole_games)
+SPREADS = _files(subjects.SPREAD, subjects.whole_games)
 NOISES = _files(subjects.NOISE, subjects.first)
 _left_out = _files(subjects.LEFT_OUT, subjects.left_out)
 
@@ -217,6 +220,8 @@ EXHIBITS = (
         draw=theory.control_9_drawn,
         says=theory.control_9_said,
     ),
+    exhibit("ctl-22", shuffled.control_22, settings=True, draw=shuffled.control_22_drawn),
+    exhibit("ctl-23", shuffled.control_23, SPREADS, draw=shuffled.control_23_drawn),
     exhibit("ctl-17", noise.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=noise.control_17_drawn),
     exhibit("ctl-18", noise.control_18, NOISES, draw=noise.control_18_drawn),
     exhibit("ctl-7", partial(misprints, "iha"), says=_printed_twice),

@@ -172,11 +172,12 @@ def pairs(subject: Subject, settings: Settings, schedule: Schedule | None = None
         },
         inverses=forms.described(inverses),
         damping=[float(part["damping"]) for part in parts],
-        **_about(game, settings),
+        **about(game, settings),
     )
 
 
-def _about(game: Game, settings: Settings) -> dict[str, Any]:
+def about(game: Game, settings: Settings) -> dict[str, Any]:
+    """The attributes of evidence gathered from the models of a game."""
     attributes = about_task(game.task)
     kept = {name: attributes[name] for name in ("set", "published", "data", "recipe", "pool")}
     size = game.size

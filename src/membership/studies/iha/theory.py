@@ -308,11 +308,19 @@ def _one_record(rng: np.random.Generator, sgd: Sgd, count: int) -> dict[str, flo
     x, y = problem(rng)
     worlds = [(x[:-1], y[:-1]), (x, y)]
     weights = [trained(rng, sgd, *world, count) for world in worlds]
+    return crossed(sgd, x, y, weights, BATCH)
+
+
+def crossed(
+    sgd: Sgd, x: FloatArray, y: FloatArray, weights: list[FloatArray], batch: int
+) -> dict[str, float]:
+    """AUCs and log-densities of weights (count, p) without the last record and with it."""
+    count, worlds = len(weights[0]), [(x[:-1], y[:-1]), (x, y)]
     halves = [np.arange(count) % 2 == side for side in (0, 1)]
     folds = pd.DataFrame(
         [
             _aucs(sgd, x, y, *([w[half] for w in weights] for half in order))
-            | _densities(sgd, worlds, *([w[half] for w in weights] for half in order))
+            | _densities(sgd, worlds, *([w[half] for w in weights] for half in order), batch)
             for order in (halves, halves[::-1])
         ]
     )
@@ -346,7 +354,7 @@ def loss_ratio(loss: FloatArray, outside: FloatArray, inside: FloatArray) -> Flo
     return density(inside) - density(outside)
 
 
-def _densities(sgd: Sgd, worlds: list, fitted: list, judged: list) -> dict[str, float]:
+def _densities(sgd: Sgd, worlds: list, fitted: list, judged: list, batch: int) -> dict[str, float]:
     """Mean log-densities of weights, of both worlds, under two laws around the same minimum."""
     densities = {name: 0.0 for name in LAWS.values()}
     for world, fit, judge in zip(worlds, fitted, judged, strict=True):
@@ -355,7 +363,7 @@ def _densities(sgd: Sgd, worlds: list, fitted: list, judged: list) -> dict[str, 
         # Each coordinate along the loss has variance T: the likeliest temperature.
         temperature = np.mean(np.sum((fit - centre) @ total * (fit - centre), axis=1)) / len(total)
         covariances = {
-            "theorem": theorem_covariance(sgd, hessian, 2 * least / BATCH * hessian),
+            "theorem": theorem_covariance(sgd, hessian, 2 * least / batch * hessian),
             "boltzmann": temperature * np.linalg.inv(total),
         }
         for law, covariance in covariances.items():
