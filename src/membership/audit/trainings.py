@@ -35,6 +35,8 @@ class Kept:
     def __init__(self, folder: Path | str | None, *determined_by: Any) -> None:
         self.folder = None
         if folder is not None:
+            if not isinstance(folder, str | Path):
+                raise InputError(f"keep = {folder!r}: expected the path of a folder, or None")
             self.folder = paths.own_path(str(folder))
             paths.require_writable(self.folder)
             self.cache, self.key = Cache(self.folder), digest("gather 1", *determined_by)
