@@ -215,6 +215,6 @@ STEPS = (
     Step("LOOD", "records", (500, 1000, 2000), _left_out, _left_out_one_by_one, "by refits"),
     Step("training", "models", (4, 8, 16), _training, _training_one_by_one, "singly"),
     Step("LiRA", "records", SIZES, _lira, _lira_one_by_one, "singly"),
-    Step("GLiR", "records", SIZES, _glir, _glir_one_by_one, "a solution a record"),
+    Step("GLiR", "records", SIZES, _glir, _glir_one_by_one, "singly"),
     Step("AUC interval", "records", SIZES, _interval, _interval_by_resamples, "scikit-learn"),
 )
