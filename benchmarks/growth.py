@@ -149,6 +149,33 @@ def _signals(records: int):
     return rng.standard_normal((65, records)), rng.random((65, records)) < 0.5
 
 
+def _glir(queries: int):
+    background, query, step = _gradients(queries)
+
+    def work():
+        moments = curvature.gradient_moments(background)
+        return attacks.glir(step, query, moments.mean, moments.covariance, 500)
+
+    return work, 1.0
+
+
+def _glir_one_by_one(queries: int, timed: int = 20):
+    background, query, step = _gradients(queries)
+    mean, covariance = background.mean(0), np.cov(background.T)
+
+    def one(gradient: np.ndarray) -> float:
+        away = step - (499 * mean + gradient) / 500
+        return float(away @ np.linalg.solve(covariance, away))
+
+    return lambda: [one(gradient) for gradient in query[:timed]], queries / timed
+
+
+def _gradients(queries: int):
+    rng = np.random.default_rng(0)
+    background, query = rng.standard_normal((5000, 650)), rng.standard_normal((queries, 650))
+    return background, query, query[:500].mean(0)
+
+
 def _interval(records: int):
     score, member = _scores(records)
     return lambda: metrics.interval(metrics.auc, score, member, method="bootstrap"), 1.0
@@ -188,5 +215,6 @@ STEPS = (
     Step("LOOD", "records", (500, 1000, 2000), _left_out, _left_out_one_by_one, "by refits"),
     Step("training", "models", (4, 8, 16), _training, _training_one_by_one, "singly"),
     Step("LiRA", "records", SIZES, _lira, _lira_one_by_one, "singly"),
+    Step("GLiR", "records", SIZES, _glir, _glir_one_by_one, "singly"),
     Step("AUC interval", "records", SIZES, _interval, _interval_by_resamples, "scikit-learn"),
 )

@@ -9,6 +9,9 @@ import sys
 from keyword import iskeyword
 from pathlib import Path
 
+from pybtex.database import parse_file
+from pybtex.exceptions import PybtexError
+
 TEMPLATE = Path(__file__).parent
 PACKAGE = Path("src/membership")
 OURS, KEY = "my_paper", "yeom2018"
@@ -30,6 +33,11 @@ LINES = {
     ),
 }
 """The two files that list the chapters, what stands beside the new line, and the line."""
+FIELDS, VENUES = (
+    ("author", "title", "year", "eprint", "url"),
+    ("booktitle", "journal", "howpublished"),
+)
+MOST_LETTERS = 40
 
 
 def files(name: str) -> dict[Path, str]:
@@ -49,20 +57,31 @@ def _renamed(text: str, name: str) -> str:
     return text.replace(OURS, name).replace(OURS.replace("_", "-"), name.replace("_", "-"))
 
 
-def start(root: Path, key: str, name: str) -> list[Path]:
-    """Write the chapter below a root and list it; the files that are new."""
-    if not re.fullmatch("[a-z]+(_[a-z]+)*", name) or iskeyword(name):
-        raise SystemExit(
-            f"NAME is {name!r}: give small letters with _ between words, as my_paper, and none of "
-            "Python's keywords"
-        )
-    bibliography = (root / PACKAGE / "published/references.bib").read_text(encoding="utf-8")
-    found = re.search(rf"^@\w+\{{{re.escape(key)},\n(.*?)^\}}", bibliography, re.M | re.S)
-    if found is None:
+def cited(file: Path, key: str) -> str:
+    """The key of an entry, as the file writes it; the entry has what a chapter's paper needs."""
+    try:
+        entry = parse_file(str(file)).entries.get(key)
+    except PybtexError as error:
+        raise SystemExit(f"{file.name} cannot be read: {error}") from None
+    if entry is None:
         raise SystemExit(f"KEY is {key!r}: enter the paper in references.bib first")
-    lacking = [field for field in ("eprint", "url") if f"  {field} = " not in found[1]]
+    there = {name.lower() for name in (*entry.fields, *entry.persons)}
+    lacking = [field for field in FIELDS if field not in there]
+    if not there & set(VENUES):
+        lacking.append(f"one of {', '.join(VENUES)}")
     if lacking:
         raise SystemExit(f"KEY is {key!r}: its entry lacks {' and '.join(lacking)}")
+    return entry.key
+
+
+def start(root: Path, key: str, name: str) -> list[Path]:
+    """Write the chapter below a root and list it; the files that are new."""
+    if not re.fullmatch("[a-z]+(_[a-z]+)*", name) or iskeyword(name) or len(name) > MOST_LETTERS:
+        raise SystemExit(
+            f"NAME is {name!r}: give {MOST_LETTERS} small letters at most with _ between words, as "
+            "my_paper, and none of Python's keywords"
+        )
+    key = cited(root / PACKAGE / "published/references.bib", key)
     new = files(name)
     module = PACKAGE / "studies" / f"{name}.py"
     there = [str(place) for place in (module, *new) if (root / place).exists()]

@@ -64,11 +64,12 @@ def snapshot(root):
 
 REFUSED = {
     "yeom2018 My-Paper": "NAME is 'My-Paper'",
-    "yeom2018 class": "NAME is 'class': give small letters",
+    "yeom2018 class": "NAME is 'class': give 40 small letters at most",
     "yeom2018 data_settings": "src/membership/studies/data_settings.py is there already",
     "yeom2018 lood": "NAME is 'lood': src/membership/studies/lood/__init__.py is there already",
     "nobody1999 mine": "KEY is 'nobody1999': enter the paper in references.bib first",
     "clopper1934 mine": "KEY is 'clopper1934': its entry lacks eprint",
+    f"yeom2018 {'a' * 300}": "give 40 small letters at most",
     "yeom2018": "KEY NAME",
 }
 

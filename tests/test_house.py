@@ -13,6 +13,7 @@ PACKAGE = Path(membership.__file__).parent
 # Ground floor first; rooms of one line may import from those before them on it.
 ROOMS = (
     *(
+        "installation",
         "errors",
         "arrays",
         "paths",

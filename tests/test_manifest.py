@@ -6,7 +6,9 @@ from membership import manifest, paths
 from membership.errors import InputError
 from membership.exhibits import files
 
-COMMITTED = sorted(p for p in (paths.results_dir() / "paper").iterdir() if p.name[0] != ".")
+COMMITTED = sorted(
+    p for p in (paths.results_dir() / "paper").iterdir() if p.is_dir() and p.name[0] != "."
+)
 
 
 @pytest.mark.parametrize("folder", COMMITTED, ids=lambda folder: folder.name)

@@ -3,6 +3,8 @@
 import errno
 import fcntl
 import os
+import socket
+import stat
 import subprocess
 import sys
 
@@ -173,3 +175,90 @@ def test_a_run_that_nobody_started_is_one_line(tmp_path, monkeypatch, text):
     monkeypatch.setenv(paths.RUN, text)
     with pytest.raises(InputError, match=r"MEMBERSHIP_RUN = .*unset it"):
         paths.in_run(tmp_path / "file")
+
+
+def test_what_a_link_leads_to_is_written_and_the_link_stays(tmp_path):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    (tmp_path / "chain").symlink_to("link")
+    (tmp_path / "dangling").symlink_to(tmp_path / "absent")
+    for name in ("link", "chain", "dangling"):
+        paths.atomic_write(tmp_path / name, name)
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / name).read_text() == name
+    assert (tmp_path / "target").read_text() == "chain"
+    assert names(tmp_path) == ["absent", "chain", "dangling", "link", "target"]
+
+
+def test_in_a_folder_of_strangers_no_link_is_followed(tmp_path):
+    (tmp_path / "precious").write_text("old")
+    (tmp_path / "error.log").symlink_to("precious")
+    paths.write_made(tmp_path / "error.log", "new", follow=False)
+    assert (tmp_path / "precious").read_text() == "old"
+    assert paths.is_made(tmp_path / "error.log")
+
+
+def odd_files(folder):
+    os.mkfifo(folder / "pipe")
+    (folder / "folder").mkdir()
+    (folder / "null").symlink_to("/dev/null")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder / "socket"))
+    (folder / "loop").symlink_to("loop")
+    return {
+        "pipe": "it is a pipe; name a plain file",
+        "folder": "it is a folder",
+        "null": "it is a device",
+        "socket": "it is a socket",
+        "loop": "Too many levels of symbolic links",
+    }
+
+
+def test_what_is_no_plain_file_is_refused_in_a_line_and_left_alone(tmp_path):
+    refused = odd_files(tmp_path)
+    before = {name: os.lstat(tmp_path / name) for name in refused}
+    for name, said in refused.items():
+        with pytest.raises(InputError, match=f"cannot write .*{name}: {said}"):
+            paths.atomic_write(tmp_path / name, "new")
+        assert os.lstat(tmp_path / name).st_mode == before[name].st_mode
+    assert names(tmp_path) == sorted(refused)
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_what_a_command_prints_to_is_no_file_to_write(tmp_path):
+    program = "from membership import paths; paths.atomic_write(paths.Path('/dev/stdout'), 'x')"
+    with (tmp_path / "printed").open("wb") as printed:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdout=printed, stderr=subprocess.PIPE, text=True
+        )
+    assert "/dev/stdout: it is what this command prints to; name a plain file" in done.stderr
+    assert names(tmp_path) == ["printed"]
+    assert (tmp_path / "printed").read_bytes() == b""
+
+
+def test_of_files_that_belong_together_all_are_written_or_none(tmp_path, monkeypatch):
+    together = {tmp_path / "a": "new", tmp_path / "b": b"new"}
+    paths.atomic_write_all(together)
+    assert [file.read_text() for file in together] == ["new", "new"]
+    synced = []
+
+    def full(descriptor):
+        synced.append(descriptor)
+        if len(synced) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RunError, match=r"cannot write .*b: the disk is full"):
+        paths.atomic_write_all(dict.fromkeys(together, "newer"))
+    assert [file.read_text() for file in together] == ["new", "new"]
+    assert names(tmp_path) == ["a", "b"]
+
+
+def test_of_an_endless_file_no_more_is_read_than_is_asked_for(tmp_path):
+    (tmp_path / "small").write_bytes(b"abc")
+    assert paths.content_of(tmp_path / "small", 3) == b"abc"
+    for name, most in (("small", 2), ("/dev/zero", 5 << 20)):
+        with pytest.raises(InputError, match=f"{name} holds more than {most:,} bytes"):
+            paths.content_of(tmp_path / name, most)
+    with pytest.raises(InputError, match=r"cannot read .*: Is a directory"):
+        paths.content_of(tmp_path, 3)

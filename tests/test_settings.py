@@ -138,6 +138,43 @@ def test_a_bad_value_is_named_with_what_would_be_accepted(values, expected):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("values", "accepted"),
+    [
+        ({"exact": "yes"}, "true or false"),
+        ({"exact": 1}, "true or false"),
+        ({"device": "gpu"}, "'auto', 'cpu' or 'cuda'"),
+        ({"seed": -3}, "a whole number from 0 to 4,294,967,295"),
+        ({"n_repeats": "ten"}, "a whole number, 0 or more"),
+        ({"rate": "ten"}, "a number from 0 to 1"),
+        ({"sizes": "[10,"}, "a list such as '[60,120]'"),
+        ({"label": 3}, "text"),
+    ],
+)
+def test_a_refusal_ends_with_the_values_that_would_do(values, accepted):
+    with pytest.raises(InputError) as caught:
+        Settings.from_values(values)
+    assert str(caught.value).endswith(f"; accepted: {accepted}")
+
+
+@pytest.mark.parametrize("word", ["true", "True", "TRUE", True])
+def test_what_papermill_hands_on_as_a_word_is_true_or_false(word):
+    assert Settings.from_notebook(notebook_globals(exact=word)).exact is True
+
+
+@pytest.mark.parametrize("word", ["false", "False", "FALSE", " false ", False])
+def test_so_is_false(word):
+    class Exact(Settings):
+        profiles: ClassVar[dict[str, dict[str, Any]]] = {"quick": {"exact": True}}
+
+    assert Exact.from_notebook(notebook_globals(exact=word)).exact is False
+
+
+@pytest.mark.parametrize(("words", "sizes"), [("[3, 4]", [3, 4]), ("[]", [10, 20]), (7, [7])])
+def test_a_list_may_be_written_as_text(words, sizes):
+    assert Settings.from_notebook(notebook_globals(sizes=words)).sizes == sizes
+
+
 def test_all_problems_are_told_at_once_in_one_line():
     with pytest.raises(InputError) as caught:
         Settings.from_values({"n_repeat": 5, "seed": "x\ny" * 100, "rate": 2.0})

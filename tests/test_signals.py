@@ -69,7 +69,11 @@ def test_losses_of_confident_models_stay_apart():
         (np.zeros((2, 5, 4)), LABELS - 1, "labels -1"),
         (np.zeros((2, 5, 4)), LABELS + 0.5, "whole numbers"),
         (np.zeros((2, 5, 1)), LABELS, "0 or 1 for models with one logit"),
-        ("logits", LABELS, "source is str; give an Ensemble, a torch.nn.Module, or logits"),
+        (
+            "logits",
+            LABELS,
+            "source is str; give an Ensemble, a torch.nn.Module or a list of them",
+        ),
         (nn.Linear(3, 4), LABELS, "x is None"),
     ],
 )

@@ -11,7 +11,7 @@ const audit = {
   carried: 10,
   tied: 0.05,
 
-  report({ score, member, group, record, named, notRead }, level, delta) {
+  report({ score, member, column, group, record, named, notRead }, level, delta) {
     const sides = audit.sides(score, member);
     const area = audit.area(sides, level);
     const rates = audit.rates.map((fpr) => audit.rate(sides, fpr, level));
@@ -24,7 +24,7 @@ const audit = {
     const [epsilon, mu] = [bound(of), bound(ofMu)];
     const reason = (value, allowed) => (value ? null : copies || audit.reason(score, sides, allowed, error));
     const shared = { level, delta, tried };
-    const warnings = audit.warnings({ score, member, record, notRead }, sides, level);
+    const warnings = audit.warnings({ score, member, column, record, notRead }, sides, level);
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
     return {
@@ -107,7 +107,7 @@ const audit = {
 
   // What was assumed, tested and not tested, in the words of membership.audit.sentences.
   checklist(named, grouped, noted) {
-    const order = `igher scores mean member, few records tie,${named ? " none occurs twice," : ""} and neither side is rare`;
+    const order = `igher scores mean member, few records tie,${named ? " none occurs twice," : ""} no score numbers or orders the rows, and neither side is rare`;
     const items = (status, texts) => texts.map((text) => ({ status, text }));
     return [
       ...items("assumed", [
@@ -310,7 +310,7 @@ const audit = {
 
   // Each group's own AUC, and its rates at the threshold of 1% false positives over all.
   groups({ score, member, group }, { others }, level) {
-    const threshold = others[Math.ceil((others.length - 1) * 0.99)];
+    const threshold = others[others.length - 1 - Math.floor((0.01 + 1e-12) * others.length + 1e-9)];
     const rowsOf = new Map();
     group.forEach((name, i) => (rowsOf.has(name) ? rowsOf.get(name).push(i) : rowsOf.set(name, [i])));
     return [...rowsOf].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, rows]) => {
@@ -344,10 +344,24 @@ const audit = {
     }));
   },
 
-  warnings({ score, member, record, notRead }, sides, level) {
+  // What tells a column that numbers or orders the rows, as no attack does; null elsewhere.
+  rows(score) {
+    const rising = Float64Array.from(score).sort();
+    if (Number.isInteger(rising[0]) && rising.every((value, i) => i === 0 || (Number.isInteger(value) && value - rising[i - 1] === 1)))
+      return `holds each whole number from ${rising[0]} to ${rising[rising.length - 1]} once, as a column that numbers the records does. If it is no attack, leave it out.`;
+    const never = (wrong) => score.every((value, i) => i === 0 || !wrong(value, score[i - 1]));
+    const sorted = "from one row to the next. Either the file was sorted by it, or it is a number of the row and no attack.";
+    if (never((value, before) => value > before)) return `never rises ${sorted}`;
+    if (never((value, before) => value < before)) return `never falls ${sorted}`;
+    return null;
+  },
+
+  warnings({ score, member, column, record, notRead }, sides, level) {
     const found = [];
     if (notRead.length)
       found.push(`Columns of the file that an audit does not read: ${notRead.slice(0, 10).join(", ")}${notRead.length > 10 ? ", ..." : ""}.`);
+    const rows = audit.rows(score);
+    if (rows) found.push(`${column} ${rows}`);
     if (audit.area(sides, level).high < 0.5)
       found.push("Members score lower than non-members: higher must mean member. Was a loss passed in the place of its negative?");
     const tied = audit.most(score);

@@ -153,9 +153,10 @@
       ),
     );
     part("report").replaceChildren(
+      element("p", `One attack (the column ${report.provenance.columns[0]}), ${members} members and ${others} non-members.`),
       ...report.meaning.map((text) => element("p", text)),
       ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),
-      element("p", `${members} members and ${others} non-members: AUC ${ends(report.auc, number)}; 0.5 is guessing.`),
+      element("p", `AUC ${ends(report.auc, number)}; 0.5 is guessing.`),
       curve(sides, report.level),
       element("p", bounds),
       rest,
@@ -174,13 +175,14 @@
   };
 
   // Where the numbers come from; the page is of no edition of the package.
-  const provenance = (level, delta) => {
+  const provenance = (level, delta, column) => {
     const name = /^[\w.+-]+$/.test(held.title) ? held.title : `'${held.title.replaceAll("'", `'"'"'`)}'`;
     return {
       version: null,
       date: new Date().toISOString().slice(0, 10),
       command: `membership audit ${name} --level=${level} --delta=${delta}`,
       inputs: [{ name: held.title, sha256: held.digest }],
+      columns: [column],
     };
   };
 
@@ -195,7 +197,7 @@
         const delta = Number(part("delta").value);
         if (!(part("delta").value !== "" && delta >= 0 && delta < 1)) throw new Error("Give a delta of at least 0 and below 1.");
         const given = scores.read(held.text, held.title);
-        const report = { provenance: provenance(level, delta), ...audit.report(given, level, delta) };
+        const report = { provenance: provenance(level, delta, given.column), ...audit.report(given, level, delta) };
         show(report, audit.sides(given.score, given.member));
         const note = held.example ? " An example with made-up scores: choose a file of yours." : "";
         status.textContent = `${held.title}: ${given.score.length} records.${note}`;

@@ -10,6 +10,15 @@ const scores = {
   separators: [",", ";", "\t", "|"],
   longest: 131072,
   index: /^(Unnamed:|__index_level_)/,
+  noAttack: new RegExp(
+    "^(?:(.+_)?(id|ids|idx|uid|uuid|guid|rowid|userid)" +
+      "|(row|record|sample|example|data|original|orig|df|patient|person)_?(index|number|num|nr|no)" +
+      "|index|level_\\d+|rows?|row_?names?|rn|nr|no|number|position|#" +
+      "|((true|pred|predicted|target|class)_)?(label|labels|class|classes)" +
+      "|y|y_(true|test|train|pred)|truth|ground_truth|target_?s|category|categories" +
+      "|(is|in)_?(member|train|training|training_set)|membership|split|fold)$",
+  ),
+  hump: /(?<=[a-z0-9])(?=[A-Z])|[\s.-]+/g,
   number: /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/,
   withComma: /^[+-]?([0-9]+,?[0-9]*|,[0-9]+)([eE][+-]?[0-9]+)?$/,
   grouped: /^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+$/,
@@ -109,7 +118,7 @@ const scores = {
     return rows;
   },
 
-  // {score, member, group, record, named, notRead} of a file; throws what is wrong with it, in a sentence.
+  // {score, member, column, group, record, named, notRead} of a file; throws what is wrong with it, in a sentence.
   read(text, name) {
     const source = text.replace(/\r\n?/g, "\n");
     const separator = scores.separator(source);
@@ -148,7 +157,7 @@ const scores = {
     const given = (title) => (title in columns ? column(title) : null);
     const used = Object.values(columns);
     const notRead = named.filter((i) => !used.includes(i)).map((i) => header[i] || "one without a name");
-    const found = { score, member, group: given("group"), named: "record" in columns, record: given("record") ?? score.map((_, i) => String(i)), notRead };
+    const found = { score, member, column: header[columns.score], group: given("group"), named: "record" in columns, record: given("record") ?? score.map((_, i) => String(i)), notRead };
     scores.check(found);
     return found;
   },
@@ -182,6 +191,11 @@ const scores = {
     });
     if ("member" in found && !("score" in found)) {
       const own = named.filter((i) => !Object.values(found).includes(i) && header[i] && !scores.index.test(header[i]));
+      const odd = own.find((i) => scores.noAttack.test(header[i].replace(scores.hump, "_").toLowerCase()));
+      if (odd !== undefined)
+        throw new Error(
+          `${name}: column '${header[odd]}' is no attack by its name; leave it out, or name the columns that are scores, each by \`--attack COLUMN\`, in Python by attacks=[...].`,
+        );
       if (own.length > 1)
         throw new Error(
           `${name} holds several attacks, ${scores.listed(own.map((i) => header[i]))}, which the command compares and this page does not.`,

@@ -118,6 +118,11 @@ def changed(parameters: Mapping[str, Any], change: Callable[[Address], Address])
     }
 
 
+def without_folders(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters, the reader's own data by their names alone."""
+    return {**parameters, **changed(parameters, lambda a: a._replace(place=Path(a.place).name))}
+
+
 def asked(parameters: Mapping[str, Any], label: str, standardise: bool) -> dict[str, Any]:
     """As `changed`: with the label column where a file has named ones, and standardised.
 

@@ -1,7 +1,7 @@
 """What a caller passes, checked: arrays, choices and counts."""
 
 from collections.abc import Collection
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -28,28 +28,39 @@ def whole(name: str, value: object, least: int = 1) -> None:
         raise InputError(f"{name} = {value!r}: expected a whole number from {least} up")
 
 
+def is_number(value: object) -> bool:
+    """Whether an argument is one real number, and no word or truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
 def from_zero(name: str, value: float) -> None:
     """Raise an InputError unless a number is finite and 0 or more."""
-    if not 0 <= value < np.inf:
+    if not is_number(value) or not 0 <= value < np.inf:
         raise InputError(f"{name} = {value!r}: expected a number from 0 up")
 
 
 def check_level(level: float) -> None:
     """Raise an InputError unless a level is a confidence."""
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level is {level}; give a confidence between 0 and 1, both excluded")
+    if not is_number(level) or not 0.0 < level < 1.0:
+        raise InputError(
+            f"level is {_told(level)}; give a confidence between 0 and 1, both excluded"
+        )
 
 
 def check_delta(delta: float) -> None:
     """Raise an InputError unless a delta is one of differential privacy."""
-    if not 0.0 <= delta < 1.0:
-        raise InputError(f"delta is {delta}; give a number of at least 0 and below 1")
+    if not is_number(delta) or not 0.0 <= delta < 1.0:
+        raise InputError(f"delta is {_told(delta)}; give a number of at least 0 and below 1")
 
 
 def check_rate(fpr: float) -> None:
     """Raise an InputError unless a false-positive rate leaves a threshold to choose."""
-    if not 0.0 < fpr < 1.0:
-        raise InputError(f"fpr is {fpr}; give a rate between 0 and 1, both excluded")
+    if not is_number(fpr) or not 0.0 < fpr < 1.0:
+        raise InputError(f"fpr is {_told(fpr)}; give a rate between 0 and 1, both excluded")
+
+
+def _told(value: object) -> str:
+    return str(value) if is_number(value) else repr(value)
 
 
 def as_real(name: str, values: Any) -> np.ndarray:
@@ -70,6 +81,8 @@ def as_real(name: str, values: Any) -> np.ndarray:
             raise InputError(
                 f"{name}: a {values.layout} tensor of {values.dtype}; give real, dense numbers"
             ) from None
+    if isinstance(values, list | tuple) and any(hasattr(one, "detach") for one in values):
+        values = [as_real(name, one) for one in values]
     if hasattr(values, "toarray"):
         raise InputError(f"{name}: a sparse {type(values).__name__}; give its toarray()")
     if np.ma.is_masked(values):

@@ -1,9 +1,10 @@
 """Who wrote the five papers, and how to cite them; ``references.bib`` has all the book cites."""
 
-import re
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
+
+from pybtex.database import Entry, parse_string
 
 from membership.errors import InputError
 
@@ -14,7 +15,11 @@ CHAPTERS = {
     "gmip": "leemann2023",
     "lood": "ye2024",
 }
-_TEXT = (files("membership") / "published/references.bib").read_text(encoding="utf-8")
+entries = parse_string(
+    (files("membership") / "published/references.bib").read_text(encoding="utf-8"), "bibtex"
+).entries
+"""All that the book cites, by key."""
+_VENUES = ("booktitle", "journal", "howpublished")
 
 
 @dataclass(frozen=True)
@@ -33,23 +38,31 @@ class Paper:
     @property
     def short(self) -> str:
         """The paper as running text names it: "Sablayrolles et al. (2019)"."""
-        first = self.authors[0].split()[-1]
-        return f"{first} et al. ({self.year})"
+        return f"{by(self.key)} ({self.year})"
 
 
-def _cited(key: str) -> re.Match[str]:
-    """The entry of a key: its text, its kind, its fields a line each."""
-    (match,) = re.finditer(rf"^@(\w+)\{{{key},\n(.*?)^\}}\n", _TEXT, re.MULTILINE | re.DOTALL)
-    return match
+def by(key: str) -> str:
+    """Whose an entry is, in short: "Doe", "Doe and Roe", "Doe et al."."""
+    names = [
+        " ".join(map(str, (*person.rich_prelast_names, *person.rich_last_names)))
+        for person in entries[key].persons["author"]
+    ]
+    many = names[2:] or names[-1] == "others"
+    return f"{names[0]} et al." if many else " and ".join(names)
 
 
 def _paper(key: str) -> Paper:
-    kind, lines = _cited(key).groups()
-    of = dict(re.findall(r"^  (\w+) = \{(.*)\},$", lines, re.MULTILINE))
-    (venue,) = (of[name] for name in ("booktitle", "journal", "howpublished") if name in of)
+    of = entries[key]
+    parts = ("first", "middle", "prelast", "last", "lineage")
+    authors = tuple(
+        " ".join(str(name) for part in parts for name in getattr(person, f"rich_{part}_names"))
+        for person in of.persons["author"]
+    )
     # Double braces keep the capitals of names such as Bayes.
-    title, authors = of["title"].strip("{}"), tuple(of["author"].split(" and "))
-    return Paper(key, kind, title, authors, venue, int(of["year"]), of["eprint"], of["url"])
+    title, fields = of.fields["title"].strip("{}"), of.fields
+    (venue,) = (fields[name] for name in _VENUES if name in fields)
+    year = int(fields["year"])
+    return Paper(of.key, of.type, title, authors, venue, year, fields["eprint"], fields["url"])
 
 
 papers: MappingProxyType = MappingProxyType({name: _paper(key) for name, key in CHAPTERS.items()})
@@ -109,7 +122,16 @@ def bibtex(chapter: str) -> str:
     if chapter not in subjects:
         raise InputError(f"no paper for chapter {chapter!r}; there are {', '.join(subjects)}")
     of = questions[chapter].chapters if chapter in questions else (chapter,)
-    return "\n".join(_cited(papers[name].key)[0] for name in of)
+    return "\n".join(_laid_out(entries[papers[name].key]) for name in of)
+
+
+def _laid_out(cited: Entry) -> str:
+    first = {
+        "title": cited.fields["title"],
+        "author": " and ".join(map(str, cited.persons["author"])),
+    }
+    others = {name.lower(): value for name, value in cited.fields.items()}
+    return entry(cited.type, cited.key, first | others)
 
 
 def entry(kind: str, key: str, fields: dict[str, str]) -> str:

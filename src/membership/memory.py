@@ -2,6 +2,7 @@
 
 import math
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,23 @@ def available(device: Any = "cpu") -> float:
         import torch
 
         return float(torch.cuda.mem_get_info(device)[0])
+    return min(_of_machine(), _allowed())
+
+
+def _of_machine() -> float:
     if _MEMINFO.exists():
         for line in _MEMINFO.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return float(line.split()[1]) * 1024
     return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _allowed() -> float:
+    """What `ulimit -v` leaves this process; infinite without a limit, or off Linux."""
+    limit, held = resource.getrlimit(resource.RLIMIT_AS)[0], _of_process("VmSize:")
+    if limit == resource.RLIM_INFINITY or math.isnan(held):
+        return math.inf
+    return max(limit - held, 0.0)
 
 
 def require(needed: float, what: str, instead: str, device: Any = "cpu") -> None:

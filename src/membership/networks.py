@@ -1,18 +1,23 @@
 """Somebody's network: records put to it in the form that it reads, and left as it was."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import logit
 from torch import nn
+from torch.utils.data import DataLoader, Dataset
 
-from membership.arrays import as_real
+from membership.arrays import FloatArray, as_real, one_of
 from membership.errors import InputError
 
 FAILURES = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError)
 """What torch and a model's own code raise on records that do not fit."""
+OUTPUTS = ("logits", "probabilities")
+SURE = 1e-9
+"""A forest answers probabilities of 0 and 1, whose log-odds are infinite; they stop here."""
 
 
 def as_tensor(name: str, values: Any) -> torch.Tensor:
@@ -23,6 +28,11 @@ def as_tensor(name: str, values: Any) -> torch.Tensor:
     InputError
         They are no numbers, ragged, complex or partly masked.
     """
+    if isinstance(values, Dataset | DataLoader):
+        raise InputError(
+            f"{name} is a {type(values).__name__}; give its records in one array, and their labels "
+            "beside them"
+        )
     if not isinstance(values, torch.Tensor):
         array = as_real(name, values)
         # torch warns where it is to share memory that may not be written; nothing is, here.
@@ -59,20 +69,34 @@ def as_read(
         raise InputError(f"x has shape {tuple(x.shape)}; give at least one record")
     ask = ask or model
     weight = next((v for v in model.parameters() if v.is_floating_point()), torch.zeros(1))
-    forms = [x.to(weight.device, weight.dtype)]
+    whole, real = x.to(weight.device, torch.int64), x.to(weight.device, weight.dtype)
     if not x.is_floating_point():
-        forms.insert(0, x.to(weight.device, torch.int64))
-    said = []
-    for form in forms:
+        forms = {"whole": whole, "real": real}
+    else:
+        # Of a table of words each number is a float, and the embedding still asks for whole ones.
+        forms = {"real": real} | ({"whole": whole} if torch.equal(x, x.trunc()) else {})
+    said = {}
+    for kind, form in forms.items():
         try:
             ask(form[:2].clone())
         except FAILURES as error:
-            said.append(error)
+            said[kind] = error
         else:
             return form
-    # A number that is no token of the model's is an IndexError; its type would be another.
-    error = said[0] if isinstance(said[0], IndexError) else said[-1]
-    raise _unfit(x, error)
+    # A number that is no word of the model's is one error; of the other type it is another.
+    kind = "whole" if "whole" in said and _reads_whole(model, ask, whole) else "real"
+    raise _unfit(x, said[kind])
+
+
+def _reads_whole(model: nn.Module, ask: Callable[[torch.Tensor], Any], x: torch.Tensor) -> bool:
+    """Whether the model takes whole numbers, if not these: 0 is a word of every vocabulary."""
+    if any(isinstance(part, nn.Embedding | nn.EmbeddingBag) for part in model.modules()):
+        return True
+    try:
+        ask(torch.zeros_like(x[:2]))
+    except FAILURES:
+        return False
+    return True
 
 
 def answered(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
@@ -83,17 +107,21 @@ def answered(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
         raise
     except FAILURES as error:
         raise _unfit(x, error) from None
+    # Transformers answer an object that has them.
+    answer = getattr(answer, "logits", answer)
     if not isinstance(answer, torch.Tensor):
         raise InputError(
             f"model answers a {type(answer).__name__}; give one whose answer is the tensor of "
             "logits (records, classes)"
         )
-    return answer
+    # A model that squeezes its answer takes one record's own axis with the others.
+    return answer[None] if len(x) == 1 and answer.shape[:1] != (1,) else answer
 
 
 def _unfit(x: torch.Tensor, error: BaseException) -> InputError:
     shape = tuple(x.shape)
-    return InputError(f"x of shape {shape} cannot be put to the model: {line(error)}")
+    numbers = "" if x.is_floating_point() else f", whole numbers {int(x.min())} to {int(x.max())},"
+    return InputError(f"x of shape {shape}{numbers} cannot be put to the model: {line(error)}")
 
 
 def line(error: BaseException) -> str:
@@ -105,7 +133,8 @@ def line(error: BaseException) -> str:
 def evaluated(model: nn.Module) -> Iterator[None]:
     """All parts in evaluation mode, without gradients; afterwards everything is as it was.
 
-    Each part goes back into its own mode, and buffers and random states to what they held.
+    Each part goes back into its own mode, and buffers and random states to what they held. The
+    model answers in its own precision, also where the caller has switched autocast on.
 
     Raises
     ------
@@ -116,7 +145,7 @@ def evaluated(model: nn.Module) -> Iterator[None]:
     # A script that was frozen has no mode any more.
     modes = [(part, part.training) for part in model.modules() if hasattr(part, "training")]
     held = [(value, value.clone()) for value in model.buffers()]
-    with kept_random(model), torch.no_grad():
+    with kept_random(model), torch.no_grad(), own_precision(model):
         try:
             for part, _ in modes:
                 # Not eval(): what a part's own method does beside could not be undone.
@@ -127,6 +156,15 @@ def evaluated(model: nn.Module) -> Iterator[None]:
                 part.training = mode
             for value, before in held:
                 value.copy_(before)
+
+
+@contextmanager
+def own_precision(model: nn.Module) -> Iterator[None]:
+    """No autocast of the caller's on any device that the model is on."""
+    with ExitStack() as off:
+        for device in {"cpu", *(value.device.type for value in model.parameters())}:
+            off.enter_context(torch.autocast(device, enabled=False))
+        yield
 
 
 def kept_random(model: nn.Module) -> Any:
@@ -144,23 +182,59 @@ def require_shapes(model: nn.Module) -> None:
             )
 
 
-def require_logits(values: Any) -> None:
-    """Raise an InputError where answers (..., classes) can only be probabilities.
+def as_logits(values: Any, outputs: str | None = None, *, apart: bool = False) -> FloatArray:
+    """What models answered, (..., classes), as logits.
 
-    Rows from 0 to 1 that sum to 1, or many different numbers that all lie there: logits do not.
+    Parameters
+    ----------
+    values : array_like
+        All that was answered: a few of many logits may well lie from 0 to 1.
+    outputs : {"logits", "probabilities"}, optional
+        What they are. Where nothing is said, numbers that may be probabilities are refused: rows
+        from 0 to 1 that sum to 1, or many different numbers that all lie there.
+    apart : bool
+        Whether each is the answer for a label of its own, and the classes of a record are not
+        alternatives.
+
+    Raises
+    ------
+    InputError
+        They may be either and nothing is said, or they are no probabilities.
     """
-    values = np.asarray(values)
+    values = np.asarray(values, dtype=np.float64)
+    if outputs is not None:
+        one_of("outputs", outputs, OUTPUTS)
+    if outputs == "logits" or values.size == 0:
+        return values
     # A mean of softmaxes in float32 lies above 1 by its rounding; NaN is said elsewhere.
-    if values.size == 0 or not (values.min() >= -1e-6 and values.max() <= 1 + 1e-6):
-        return
+    within = bool(values.min() >= -1e-6 and values.max() <= 1 + 1e-6)
     rows = values.reshape(-1, values.shape[-1])
+    alternatives = rows.shape[1] > 1 and not apart
+    with np.errstate(over="ignore"):
+        add_up = alternatives and np.allclose(rows.sum(axis=1), 1, atol=1e-3)
+    if outputs == "probabilities":
+        if not within or (alternatives and not add_up):
+            raise InputError(
+                f'outputs = "probabilities": the answers lie from {values.min():.3g} to '
+                f"{values.max():.3g}{'' if within else ', outside 0 and 1'}; give probabilities"
+                f"{' that sum to 1 in each row' * alternatives}, or logits"
+            )
+        values = np.clip(values, SURE, 1 - SURE)
+        return np.log(values) if alternatives else logit(values)
+    if within:
+        _refuse_doubtful(rows, add_up)
+    return values
+
+
+def _refuse_doubtful(rows: FloatArray, add_up: bool) -> None:
+    """Raise an InputError where rows of numbers from 0 to 1 may be probabilities."""
     different = np.unique(rows).size
     # One number throughout says the same as a logit and as a probability.
-    softmax = rows.shape[1] > 1 and different > 1 and np.allclose(rows.sum(axis=1), 1, atol=1e-3)
-    sigmoid = len(rows) >= 5 and different >= (2 if rows.shape[1] == 1 else 10)
-    if softmax or sigmoid:
+    softmax = add_up and different > 1
+    if softmax or (len(rows) >= 5 and different >= (2 if rows.shape[1] == 1 else 10)):
         how = "its rows sum to 1" if softmax else f"all {rows.size} lie from 0 to 1"
         raise InputError(
-            f"model answers probabilities: {how}; return what goes into the "
-            f"{'softmax' if softmax else 'sigmoid'}"
+            f"model answers probabilities, or so it seems: {how}; return what goes into the "
+            f"{'softmax' if softmax else 'sigmoid'}, or say what they are by "
+            'outputs="logits" or outputs="probabilities"'
         )

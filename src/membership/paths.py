@@ -8,8 +8,9 @@ import json
 import os
 import re
 import secrets
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -27,6 +28,7 @@ _MARKED = (
 # Before a text that runs and builds write for people to read, with its digest: a comment in MyST.
 _MADE = "% Made by `membership`; the SHA-256 of what follows: "
 IN_A_CACHE = {"evidence", "models", "locks"}
+_CHUNK = 1 << 20
 _PART = re.compile(r"\.(?P<name>.+)\.(?P<writer>\d+)-[0-9a-f]{8}")
 
 
@@ -81,9 +83,10 @@ def mark(folder: Path) -> None:
         atomic_write(folder / MARK, _MARKED)
 
 
-def write_made(path: Path, text: str) -> None:
+def write_made(path: Path, text: str, *, follow: bool = True) -> None:
     """Write a text that can be made again, with a first line that says so."""
-    atomic_write(path, f"{_MADE}{hashlib.sha256(_encoded(text)).hexdigest()}\n{text}")
+    whole = f"{_MADE}{hashlib.sha256(_encoded(text)).hexdigest()}\n{text}"
+    atomic_write(path, whole, follow=follow)
 
 
 def is_made(path: Path) -> bool:
@@ -123,42 +126,120 @@ def in_run(path: Path) -> Path:
     return path
 
 
-def atomic_write(path: Path, content: bytes | str) -> None:
-    """Write a whole file or none of it.
+def atomic_write(path: Path, content: bytes | str, *, follow: bool = True) -> None:
+    """Write a whole file or none of it, as `atomic_write_all` does several."""
+    atomic_write_all({path: content}, follow=follow)
+
+
+def atomic_write_all(contents: Mapping[Path, bytes | str], *, follow: bool = True) -> None:
+    """Write whole files, all of them or none.
 
     Parameters
     ----------
-    path : Path
-        The file to write, readable by whom the umask says; its folder is made where it is missing.
-    content : bytes or str
-        Text is encoded as UTF-8; of a file's name that is none, the odd bytes as escapes.
+    contents : mapping of Path to bytes or str
+        The files to write, readable by whom the umask says; folders are made where they are
+        missing. Text is encoded as UTF-8; of a file's name that is none, the odd bytes as escapes.
+    follow : bool
+        Write what a symbolic link leads to, as programs do; else put a file in the link's place,
+        for folders that strangers can write to.
 
     Raises
     ------
     InputError
-        The folder cannot be written to; nothing is left behind.
+        A folder cannot be written to, or what is there is no plain file; nothing is left behind.
     RunError
         The disk is full; nothing is left behind.
     """
-    payload = _encoded(content) if isinstance(content, str) else content
-    part = part_of(path)
+    parts: dict[Path, Path] = {}
+    at = next(iter(contents))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Not tempfile: its files are for their owner alone, whatever the umask.
-        with part.open("xb") as file:
-            with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
+        for at, content in contents.items():
+            target = plain_file(at) if follow else at
+            parts[target] = part_of(target)
+            _write_part(parts[target], _encoded(content) if isinstance(content, str) else content)
+        for at, part in parts.items():
+            os.replace(part, at)
     except OSError as error:
-        raise write_error(path, error) from error
+        raise write_error(at, error) from error
     finally:
-        # After the replace there is nothing under this name; before it, whatever stopped the
+        # After the replace there is nothing under these names; before it, whatever stopped the
         # write (Ctrl-C too) must leave no part behind.
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+        for part in parts.values():
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def _write_part(part: Path, payload: bytes) -> None:
+    part.parent.mkdir(parents=True, exist_ok=True)
+    # Not tempfile: its files are for their owner alone, whatever the umask.
+    with part.open("xb") as file:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.write(payload)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def plain_file(path: Path) -> Path:
+    """The file that a path means, there or not, with symbolic links followed to their end.
+
+    Raises
+    ------
+    InputError
+        It is a device, a pipe, a folder, or the file that this process prints to.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError) as error:
+        known = error if isinstance(error, OSError) else OSError(str(error))
+        raise write_error(path, known) from error
+    kind = next((kind for is_kind, kind in _NO_FILE if is_kind(found.st_mode)), None)
+    if kind is None and any(os.path.samestat(found, printed) for printed in _printed_to()):
+        kind = "what this command prints to"
+    if kind is not None:
+        raise InputError(f"cannot write {path}: it is {kind}; name a plain file")
+    return Path(os.path.realpath(path))
+
+
+_NO_FILE = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def _printed_to() -> Iterator[os.stat_result]:
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # closed
+            yield os.fstat(descriptor)
+
+
+def content_of(path: Path, most: float) -> bytes:
+    """The bytes of a file, a pipe or a device, of which at most so many are read.
+
+    Raises
+    ------
+    InputError
+        There are more, whatever size the file is said to have, or it cannot be read.
+    """
+    parts, size = [], 0
+    try:
+        with path.open("rb") as file:
+            while part := file.read(_CHUNK):
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise InputError(
+                        f"{path} holds more than {most:,.0f} bytes, the most that is read; give a "
+                        "smaller file"
+                    )
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    return b"".join(parts)
 
 
 def _encoded(text: str) -> bytes:

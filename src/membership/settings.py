@@ -17,6 +17,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from membership import addresses, namespaces, paths
 from membership.addresses import Takes
@@ -47,9 +48,9 @@ class Parameter(NamedTuple):
 
 # Where pydantic's own words help nobody.
 _SAID = {
-    "list_type": 'is not a list; write one as "[60,120]"',
+    "list_type": "is not a list",
     "bool_type": "is neither true nor false",
-    "string_pattern_mismatch": "is none of the accepted ones",
+    "literal_error": "is none of these",
 }
 
 
@@ -67,7 +68,7 @@ def size(
     least : (int, str)
         The least that may be given, and what needs it, as in "an interval needs at least 2".
     **limits
-        As for pydantic's ``Field``: ``le``, ``pattern``, ``max_length``.
+        As for pydantic's ``Field``: ``le``, ``max_length``.
     """
     neutral = type(values[0])()
     if isinstance(neutral, int | float):
@@ -360,12 +361,19 @@ class ChapterSettings(BaseModel):
         """Return the values as plain JSON types, in the order of the fields."""
         return self.model_dump(mode="json")
 
+    def changed(self) -> dict[str, Any]:
+        """The parameters that shape a result and are not the profile's; no folder is told."""
+        usual = type(self).from_values({"profile": self.profile}).parameters()
+        values = addresses.without_folders(self.parameters())
+        apart = {*INCIDENTAL, "profile", "seed", "device"}
+        return {k: v for k, v in values.items() if k not in apart and v != usual[k]}
+
     @classmethod
     def _checked(cls, values: Mapping[str, Any]) -> Self:
         for name in values:
             if name not in cls.model_fields and UNSHOWABLE.search(name):  # pydantic names none
                 raise InputError(_unknown(name, cls.model_fields))
-        values = {name: cls._as_list(name, value) for name, value in values.items()}
+        values = {name: cls._as_asked(name, value) for name, value in values.items()}
         try:
             return cls.model_validate(values)
         except ValidationError as error:
@@ -373,10 +381,16 @@ class ChapterSettings(BaseModel):
             raise InputError("; ".join(dict.fromkeys(problems))) from None
 
     @classmethod
-    def _as_list(cls, name: str, value: Any) -> Any:
-        """One number or word as a list of one, where a list of them is what is asked for."""
+    def _as_asked(cls, name: str, value: Any) -> Any:
+        """What papermill hands on as text: true, false, a list; and one entry as a list of one."""
         field = cls.model_fields.get(name)
-        if field is None or get_origin(field.annotation) is not list:
+        asked = _type_name(field.annotation) if field else ""
+        if asked not in ("bool", "list"):
+            return value
+        if isinstance(value, str):
+            read = _read(value.strip(), asked)
+            value = read if type(read).__name__ == asked else value
+        if asked == "bool":
             return value
         (entry,) = get_args(field.annotation)
         broken = isinstance(value, str) and value.lstrip()[:1] in ("[", "")
@@ -394,8 +408,10 @@ class ChapterSettings(BaseModel):
         if details["type"] == "extra_forbidden":
             return _unknown(name, cls.model_fields)
         within = "".join(f"[{place}]" for place in details["loc"][1:])
-        shown, accepted = brief(values[name]), cls.model_fields[name].description
-        return f"parameter {name!r} = {shown}: {name}{within} {wrong}; accepted: {accepted}"
+        shown, field = brief(values[name]), cls.model_fields[name]
+        said, accepted = field.description or "", _accepted(field)
+        what = "" if said == accepted.replace("'", "") else f" ({said})"
+        return f"parameter {name!r} = {shown}: {name}{within} {wrong}{what}; accepted: {accepted}"
 
 
 def _unknown(name: str, known: Any) -> str:
@@ -432,6 +448,25 @@ def _require_gpu() -> None:
 
 def _neutral(value: Any) -> bool:
     return not isinstance(value, bool) and value in (0, "", [])
+
+
+def _accepted(field: FieldInfo) -> str:
+    """Which values a parameter takes, in words."""
+    annotation = field.annotation
+    if get_origin(annotation) is Literal:
+        *first, last = map(repr, get_args(annotation))
+        return f"{', '.join(first)} or {last}" if first else last
+    if get_origin(annotation) is list:
+        written = '["digits"]' if str in get_args(annotation) else "[60,120]"
+        return f"a list such as '{written}'"
+    if annotation in (bool, str):
+        return "true or false" if annotation is bool else "text"
+    words = ("ge", "le")
+    limits = {w: getattr(m, w) for m in field.metadata for w in words if hasattr(m, w)}
+    kind = "a whole number" if annotation is int else "a number"
+    if len(limits) == 2:
+        return f"{kind} from {limits['ge']:,g} to {limits['le']:,.10g}"
+    return f"{kind}, {limits['ge']:,g} or more" if "ge" in limits else kind
 
 
 def _type_name(annotation: Any) -> str:

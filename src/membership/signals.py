@@ -1,11 +1,12 @@
 """What an adversary observes of a model: one number a record.
 
-Every function takes an ensemble or a model with the records to query, or the logits of shape
-(models, records, classes) or (records, classes) that were answered for them, and returns float64 of
-shape (models, records). A model with one logit f answers for two classes, 0 with logit 0 and 1
-with logit f.
+Every function takes an ensemble, a model or a list of models with the records to query, or the
+logits of shape (models, records, classes) or (records, classes) that were answered for them, and
+returns float64 of shape (models, records). A model with one logit f answers for two classes, 0 with
+logit 0 and 1 with logit f.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,12 @@ from membership.errors import InputError
 from membership.training import Ensemble
 from membership.training.config import LOSSES
 
-Source = Ensemble | nn.Module | np.ndarray | torch.Tensor
+Source = Ensemble | nn.Module | Sequence[nn.Module] | np.ndarray | torch.Tensor
 
 BATCH = 2048
 
 
-def loss(source: Source, x, y) -> np.ndarray:
+def loss(source: Source, x, y, *, outputs: str | None = None) -> np.ndarray:
     r"""Cross-entropy of the true label, :math:`-\log p_y`.
 
     Computed from :func:`scaled_logit` as :math:`\log(1 + e^{-s})`: the losses of members that a
@@ -32,14 +33,18 @@ def loss(source: Source, x, y) -> np.ndarray:
 
     Parameters
     ----------
-    source : Ensemble, torch.nn.Module, or logits of shape ([models,] records, classes)
-        A module is asked in evaluation mode, left as it was, and counts as one model. With logits,
-        `x` is not used and may be None.
+    source : Ensemble, torch.nn.Module, a list of them, or logits ([models,] records, classes)
+        A module is asked in evaluation mode and its own precision, left as it was, and counts as
+        one model. With logits, `x` is not used and may be None; (records,) are of one logit each.
     x : array_like, shape (records, ...)
         The records to query, in the form that the models take: whole numbers stay whole for a
         module that reads them, such as one with an embedding.
     y : array_like of int, shape (records,)
         Their labels, 0 to classes - 1; 0 or 1 for models with one logit.
+    outputs : {"logits", "probabilities"}, optional
+        What the models answer. Where nothing is said, answers that may be probabilities are
+        refused: all of them lie from 0 to 1. Probabilities become logits and stop at one in a
+        billion from 0 and 1; where they round to 0 or 1, records tie.
 
     Returns
     -------
@@ -50,43 +55,43 @@ def loss(source: Source, x, y) -> np.ndarray:
     ------
     InputError
         The source is none of these, the records cannot be put to the model, what it answers is
-        not finite or probabilities, or shapes or labels do not fit.
+        not finite, or may be probabilities while nothing is said, or shapes or labels do not fit.
     """
-    return np.logaddexp(0.0, -scaled_logit(source, x, y))
+    return np.logaddexp(0.0, -scaled_logit(source, x, y, outputs=outputs))
 
 
-def probability(source: Source, x, y) -> np.ndarray:
+def probability(source: Source, x, y, *, outputs: str | None = None) -> np.ndarray:
     """Probability of the true label, in [0, 1]; otherwise as :func:`loss`.
 
     Near 1 it rounds, so that records tie: rank by :func:`scaled_logit` where the attack allows.
     """
-    return expit(scaled_logit(source, x, y))
+    return expit(scaled_logit(source, x, y, outputs=outputs))
 
 
-def hinge(source: Source, x, y) -> np.ndarray:
+def hinge(source: Source, x, y, *, outputs: str | None = None) -> np.ndarray:
     r"""Logit of the true label less the largest other one, :math:`f_y - \max_{c \ne y} f_c`.
 
     Liu et al. (2025), Section 4; parameters, shapes and errors as :func:`loss`. Positive where
     the model is right.
     """
-    logits, label = _read(source, x, y)
+    logits, label = _read(source, x, y, outputs)
     return (_of_label(logits, label) - _without(logits, label).amax(-1)).numpy()
 
 
-def scaled_logit(source: Source, x, y) -> np.ndarray:
+def scaled_logit(source: Source, x, y, *, outputs: str | None = None) -> np.ndarray:
     r"""The log-odds of the true label, :math:`\log \frac{p_y}{1 - p_y}`.
 
     Computed as :math:`f_y - \log\sum_{c \ne y} e^{f_c}`, which stays finite where the probability
     rounds to 0 or 1 (Carlini et al. 2022, Section V-C). Parameters, shapes and errors as
     :func:`loss`.
     """
-    logits, label = _read(source, x, y)
+    logits, label = _read(source, x, y, outputs)
     return (_of_label(logits, label) - torch.logsumexp(_without(logits, label), -1)).numpy()
 
 
-def correct(source: Source, x, y) -> np.ndarray:
+def correct(source: Source, x, y, *, outputs: str | None = None) -> np.ndarray:
     """1.0 where the model's decision is the true label, else 0.0; otherwise as :func:`loss`."""
-    logits, label = _read(source, x, y)
+    logits, label = _read(source, x, y, outputs)
     return (logits.argmax(-1) == label).double().numpy()
 
 
@@ -111,22 +116,25 @@ def loss_of_log_odds(log_odds: Any, loss: str = "cross-entropy") -> FloatArray:
     return np.exp(-2.0 * np.logaddexp(0.0, log_odds))
 
 
-def _read(source: Source, x, y) -> tuple[torch.Tensor, torch.Tensor]:
+def _read(source: Source, x, y, outputs: str | None) -> tuple[torch.Tensor, torch.Tensor]:
     logits = answers(source, x)
     if y is None:
         raise InputError("y is None; give the records' labels, 0 to classes - 1")
     label = networks.as_tensor("y", y).cpu()
+    if logits.ndim == 1 and label.shape == logits.shape:
+        logits = logits[:, None]
     if logits.ndim == 2:
         logits = logits[None]
     if logits.ndim != 3 or label.shape != logits.shape[1:2]:
+        column = "; y.ravel() has one label a record" if label.shape[1:] == (1,) else ""
         raise InputError(
             f"logits of shape {tuple(logits.shape)} with labels of shape {tuple(label.shape)}: "
-            "expected (models, records, classes) and (records,)"
+            f"expected (models, records, classes) and (records,){column}"
         )
     # The sum is finite where all are, unless it overflows; it is found far faster.
     if not torch.isfinite(logits.sum()) and not torch.isfinite(logits).all():
         raise InputError("logits: some are not finite; the model that gave them has diverged")
-    networks.require_logits(logits.numpy())
+    logits = torch.from_numpy(networks.as_logits(logits.numpy(), outputs))
     if logits.shape[-1] == 1:
         logits = torch.cat([torch.zeros_like(logits), logits], dim=-1)
     classes = logits.shape[-1]
@@ -149,12 +157,30 @@ def answers(source: Source, x) -> torch.Tensor:
         if isinstance(source, Ensemble):
             return source.logits(networks.as_tensor("x", x).cpu()).double()
         return _of_module(source, x).cpu().double()
-    if isinstance(source, str | bytes | dict) or source is None or callable(source):
+    if isinstance(source, list | tuple) and any(isinstance(one, nn.Module) for one in source):
+        return _of_modules(source, x)
+    array = isinstance(source, list | tuple) or hasattr(source, "__array__")
+    if not array:
         raise InputError(
-            f"source is {type(source).__name__}; give an Ensemble, a torch.nn.Module, or logits of "
-            "shape (models, records, classes)"
+            f"source is {type(source).__name__}; give an Ensemble, a torch.nn.Module or a list of "
+            "them, or logits of shape (models, records, classes); what predict_proba answers will "
+            'do with outputs="probabilities"'
         )
     return networks.as_tensor("logits", source).cpu().double()
+
+
+def _of_modules(models: Sequence[Any], x) -> torch.Tensor:
+    """Logits of several models, (models, records, classes)."""
+    others = {type(one).__name__ for one in models if not isinstance(one, nn.Module)}
+    if others:
+        raise InputError(
+            f"source is a list of models and of {', '.join(sorted(others))}; give modules alone"
+        )
+    each = [answers(one, x) for one in models]
+    shapes = {tuple(one.shape) for one in each}
+    if len(shapes) > 1:
+        raise InputError(f"source: its models answer {sorted(shapes)[:3]}; give one shape")
+    return torch.stack(each)
 
 
 def _of_module(model: nn.Module, x) -> torch.Tensor:

@@ -7,6 +7,7 @@ The page in the browser reads the same files in the same way (`book/_static/audi
 
 import codecs
 import csv
+import hashlib
 import io
 import itertools
 import re
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from membership import memory
+from membership import memory, paths
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.settings import brief
@@ -51,6 +52,8 @@ OTHERWISE = {
 }
 _ROWS = 20_000
 _WHOLE = r"^[+-]?[0-9]+$"
+MOST = 1 << 32
+"""Bytes of a file that are read, whatever size a pipe or a device is said to have."""
 LARGEST_WHOLE = 2**53
 """Above, two whole numbers may be one float."""
 
@@ -66,12 +69,20 @@ class Table:
         Of each record in a file of text; empty where records have none.
     comma : bool
         Whether a number may have a decimal comma: cells are not separated by commas.
+    digest : str
+        SHA-256 of the file as it was read; empty where there was none.
     """
 
     def __init__(
-        self, path: Path, frame: "polars.DataFrame", lines: Sequence[int] = (), comma: bool = False
+        self,
+        path: Path,
+        frame: "polars.DataFrame",
+        lines: Sequence[int] = (),
+        comma: bool = False,
+        digest: str = "",
     ) -> None:
         self.path, self.frame, self.lines, self.comma = path, frame, lines, comma
+        self.digest = digest
 
     def at(self, record: int) -> str:
         """Where in the file a record lies, for a message."""
@@ -148,9 +159,12 @@ def read(path: Path) -> Table:
     InputError
         The file cannot be read, is no table, or a row has more or fewer cells than there are names.
     """
-    content = _content(path)
+    most = int(min(MOST, memory.available() / 4))  # a table takes several times its text's room
+    packed = paths.content_of(path, most)
+    digest = hashlib.sha256(packed).hexdigest()
+    content = _unpacked(path, packed, most) if packed[:2] == b"\x1f\x8b" else packed
     if content[:4] == b"PAR1" or path.name.lower().endswith(".parquet"):
-        return _parquet(path, content)
+        return Table(path, _parquet(path, content), digest=digest)
     text = _text(path, content)
     separator = _separator(text)
     rows = _rows(path, text, separator)
@@ -158,7 +172,7 @@ def read(path: Path) -> Table:
     if not names:
         raise InputError(f"{path} is empty; give a file with a line of column names")
     frame, lines = _cells(path, [name.strip(BLANKS) for name in names], rows)
-    return Table(path, frame, lines, comma=separator != ",")
+    return Table(path, frame, lines, comma=separator != ",", digest=digest)
 
 
 def of_columns(columns: Any) -> Table:
@@ -201,25 +215,18 @@ def _series(name: str, values: Any) -> "polars.Series":
     if isinstance(values, polars.Series):
         words = not (values.dtype.is_numeric() or values.dtype == polars.Boolean)
         return values.cast(polars.String).str.strip_chars(BLANKS) if words else values
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InputError(f"column {name!r}: some entries are masked; leave their records out")
     array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
     if array.ndim != 1:
         raise InputError(f"column {name!r} has shape {array.shape}; give one value a record")
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
+        array = array.astype(np.float64)
     if array.dtype.kind in "biuf":
         return polars.Series(array.astype(array.dtype.newbyteorder("=")))
     missing = pandas.isna(array)
     words = [None if no else str(v).strip(BLANKS) for v, no in zip(array, missing, strict=True)]
     return polars.Series(words, dtype=polars.String)
-
-
-def _content(path: Path) -> bytes:
-    most = memory.available() / 4  # a table takes several times the room of its text
-    try:
-        if path.stat().st_size > most:
-            raise InputError(f"{path} is larger than the memory that is free; give fewer records")
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    return _unpacked(path, content, int(most)) if content[:2] == b"\x1f\x8b" else content
 
 
 def _unpacked(path: Path, content: bytes, most: int) -> bytes:
@@ -231,7 +238,9 @@ def _unpacked(path: Path, content: bytes, most: int) -> bytes:
             parts.append(member.decompress(content, most - size + 1))
             size += len(parts[-1])
             if size > most:
-                raise InputError(f"{path} unpacks to more than the memory that is free")
+                raise InputError(
+                    f"{path} unpacks to more than {most:,} bytes, the most that is read"
+                )
             if not member.eof:
                 raise zlib.error("it is cut short")
             content = member.unused_data.lstrip(b"\0")
@@ -317,7 +326,7 @@ def _require_different(path: Path, names: list[str]) -> None:
         raise InputError(f"{path}: {names.count(twice)} columns {told}; name each column once")
 
 
-def _parquet(path: Path, content: bytes) -> Table:
+def _parquet(path: Path, content: bytes) -> "polars.DataFrame":
     import polars
 
     try:
@@ -332,4 +341,4 @@ def _parquet(path: Path, content: bytes) -> Table:
     ]
     frame = frame.with_columns(as_words)
     _require_different(path, [name.strip(BLANKS) for name in frame.columns])
-    return Table(path, frame.rename({name: name.strip(BLANKS) for name in frame.columns}))
+    return frame.rename({name: name.strip(BLANKS) for name in frame.columns})

@@ -61,6 +61,18 @@ REFUSED = {
         "line 42: loss is 'high'; give a finite number; where the column is no score, `--attack",
     ),
     "no_scores.csv": ("member,record\n1,a\n0,b\n", "lacks score; its columns are 'member, record'"),
+    "numbered.csv": (
+        table(row="7,{},{}\n", head="id,loss,member\n"),
+        "column 'id' is no attack by its name; leave it out, or name the columns that are scores",
+    ),
+    "labelled.csv": (
+        table(row="7,{},{}\n", head="True Label,loss,member\n"),
+        "column 'True Label' is no attack by its name",
+    ),
+    "number_alone.csv": (
+        PLAIN.replace("score", "userId"),
+        "column 'userId' is no attack by its name",
+    ),
     "both_other.csv": ("score,member,x,X\n1,0,2,3\n", "columns 'x' and 'X' are both x"),
     "comment.csv": (
         "# of run 3\n" + PLAIN,

@@ -75,6 +75,8 @@ def test_the_page_on_a_model_of_ones_own(
     assert found["lira"] > 0.5
     assert any("One target" in text for text in report["warnings"])
     assert names["forest"]["targets"] == 2
+    assert names["seen"]["member"][0].values.sum() == 700
+    assert {"loss", "lira"} <= {one["name"] for one in names["loaders"]["attacks"]}
     (command,) = (block for block in blocks("bash") if ".evidence" in block)
     program, action, file, *rest = shlex.split(command)
     Path(file).parent.mkdir(parents=True)

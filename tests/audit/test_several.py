@@ -145,7 +145,7 @@ def test_any_form_and_any_order_give_the_same_numbers(report: dict, form) -> Non
 
 def test_one_column_of_any_name_is_an_audit_of_one_attack() -> None:
     frame = three()[["member", "lira"]]
-    assert audit(frame) == audit(Scored(frame["lira"], frame["member"]))
+    assert audit(frame) == audit(Scored(frame["lira"], frame["member"], column="lira"))
     assert without(audit(frame, seed=5)) == without(audit(frame))
 
 
@@ -305,8 +305,20 @@ def test_what_is_no_table_or_names_no_column_is_refused() -> None:
         assert said in str(refused.value)
     with pytest.raises(InputError, match="attack 'qmia' is no column of scores; its columns are"):
         read_scores(frame, ["qmia"])
-    with pytest.raises(InputError, match="level is 2"):
-        audit(frame, level=2)
+    for wrong, said in (
+        ({"level": 2}, "level is 2; give"),
+        ({"level": "0.95"}, "level is '0.95'; give a confidence"),
+        ({"level": None}, "level is None"),
+        ({"delta": "1e-5"}, "delta is '1e-5'; give a number"),
+        ({"seed": -3}, "seed = -3: expected a whole number from 0 up"),
+        ({"attacks": ["qmia"]}, "attack 'qmia' is no column of scores"),
+    ):
+        for given in (frame, frame[["member", "lira"]]):
+            with pytest.raises(InputError) as refused:
+                audit(given, **wrong)
+            assert said in str(refused.value)
+    with pytest.raises(InputError, match="they are columns of a table; leave out"):
+        audit(read_scores(frame), attacks=["lira"])
 
 
 def test_warnings_name_the_attack_that_they_are_of() -> None:

@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
 from membership import attacks, audit
-from membership.audit import tasks
+from membership.audit import streams
 from membership.errors import InputError
 from tests.audit import test_observe
 
@@ -166,7 +166,7 @@ def test_a_forest_of_several_labels_is_found_out_and_a_label_that_all_have_is_kn
         (LABELS[:, 0], None, r"x, y: labels of shape \(200,\); a multi-label task has 0 or 1"),
         (2 * LABELS, None, "a multi-label task has 0 or 1 for each label"),
         (LABELS, lambda x: x[:, :3], r"model answers \(200, 3\) .* give \(200, 4\), a logit for"),
-        (LABELS, lambda x: 1 / (1 + np.exp(-x[:, :4])), "answers probabilities; give logits"),
+        (LABELS, lambda x: 1 / (1 + np.exp(-x[:, :4])), "answers probabilities, or so it seems"),
         (LABELS, 3, "model is of type int"),
     ],
 )  # fmt: skip
@@ -215,7 +215,7 @@ def logistic(x, y, seed):
 )
 @pytest.mark.parametrize("part", [32, 256])
 def test_a_dataset_gives_the_evidence_of_its_arrays(form, part, monkeypatch) -> None:
-    monkeypatch.setattr(tasks, "PART", part)
+    monkeypatch.setattr(streams, "PART", part)
     held = (test_observe.X[:50] + 0.5, test_observe.Y[:50])
     own = logistic(test_observe.X[test_observe.MEMBER], test_observe.Y[test_observe.MEMBER], 0)
     given = {"model": own, "member": test_observe.MEMBER, **test_observe.SMALL}
@@ -231,7 +231,7 @@ def test_a_dataset_gives_the_evidence_of_its_arrays(form, part, monkeypatch) -> 
 
 
 def test_a_module_is_asked_part_by_part_and_copies_are_found(monkeypatch) -> None:
-    monkeypatch.setattr(tasks, "PART", 32)
+    monkeypatch.setattr(streams, "PART", 32)
     largest = []
 
     class Watched(nn.Linear):

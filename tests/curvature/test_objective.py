@@ -3,11 +3,13 @@ import pytest
 import torch
 from torch import nn
 
-from membership import curvature, models
+from membership import attacks, curvature, models
 from membership.curvature.objective import objective
 from membership.errors import InputError
 
 X, Y = torch.randn(8, 6, generator=torch.Generator().manual_seed(0)), torch.arange(8) % 3
+
+CURVES = (curvature.per_record_gradients, curvature.hessian)
 
 
 def cross_entropy(output, y):
@@ -31,10 +33,26 @@ def test_training_mode_is_refused_where_it_matters():
     assert curvature.hessian(models.mlp(6, (), 3).train(), cross_entropy, X, Y).shape == (21, 21)
 
 
-def test_frozen_and_missing_parameters_are_refused():
+def test_frozen_parameters_are_constants():
     model = models.mlp(6, (5,), 3)
+    every = [curve(model, cross_entropy, X, Y) for curve in CURVES]
+    # The first layer's weights go, the bias stays and so does the last layer.
     model.features[1].weight.requires_grad_(False)
-    assert "features.1.weight is frozen" in refused(model)
+    left = slice(30, None)
+    for curve, whole in zip(CURVES, every, strict=True):
+        found, square = curve(model, cross_entropy, X, Y), curve is curvature.hessian
+        np.testing.assert_allclose(
+            found, whole[left, left] if square else whole[:, left], atol=1e-12
+        )
+    given = (model, cross_entropy, (X, Y), (X, Y), 2.0)
+    exact = attacks.sif(*given)
+    assert np.abs(attacks.sif(*given, solver="cg") - exact).max() < 1e-4 * np.abs(exact).max()
+    message = refused(model.requires_grad_(False))
+    assert "all its parameters are frozen" in message
+    assert curvature.hessian(model.requires_grad_(True), cross_entropy, X, Y).shape == (53, 53)
+
+
+def test_missing_parameters_are_refused():
     assert "no parameters" in refused(nn.Sequential(nn.Flatten()))
     assert "expected a torch nn.Module" in refused(lambda x: x)
 

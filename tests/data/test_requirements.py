@@ -86,6 +86,19 @@ def test_features_far_from_one_in_size_are_refused(tmp_path):
                 data.require_scaled(found)
 
 
+def test_a_column_of_a_table_is_called_by_its_name(tmp_path):
+    file, rng = tmp_path / "cohort.csv", np.random.default_rng(0)
+    head, words = "sex,age,cholesterol,y", ("f", "m")
+    lines = [f"{words[i % 2]},{rng.random():.3f},{{}},{i // 2 % 2}" for i in range(20)]
+    file.write_text("\n".join([head, *(line.format(200 + i) for i, line in enumerate(lines))]))
+    with pytest.raises(InputError, match="'cholesterol' has a root mean square of 209"):
+        data.require_scaled(data.outline(f"{file}:y"))
+    of_size = (f"{3000 * rng.random():.0f}" for _ in lines)
+    file.write_text("\n".join([head, *map(str.format, lines, of_size)]))
+    (told,) = data.cautions(data.outline(f"{file}:y"))
+    assert "in standard deviation ('cholesterol' most, 'age' least)" in told
+
+
 def test_copies_and_features_of_another_size_are_told(tmp_path):
     x, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
     np.savez(tmp_path / "own.npz", x=x, y=y)
@@ -94,7 +107,7 @@ def test_copies_and_features_of_another_size_are_told(tmp_path):
     np.savez(tmp_path / "own.npz", x=x * [1, 1, 1000], y=y)
     copies, sizes = data.cautions(data.outline(tmp_path / "own.npz"))
     assert "50 of the 60 records of own are copies of others" in copies
-    assert "-fold in standard deviation" in sizes
+    assert "-fold in standard deviation (feature 2 most, feature" in sizes
     assert data.cautions(data.outline(tmp_path / "own.npz"), scaled=True) == [copies]
     assert data.cautions(data.outline("digits-odd")) == []
 

@@ -288,9 +288,9 @@ def test_a_part_that_holds_more_than_it_declares_is_refused():
 
 
 def test_where_nothing_can_be_read_the_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"none\.evidence: cannot be read \(No such file"):
+    with pytest.raises(InputError, match=r"cannot read .*none\.evidence: No such file"):
         evidence.load(tmp_path / "none.evidence")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot read"):
         evidence.load(tmp_path)
     with pytest.raises(InputError, match="ends in"):
         evidence.save(tmp_path / "digits.nc", outputs())

@@ -26,6 +26,10 @@ class Settings:
     data_root: str = ""
     seed: int = 3
 
+    def changed(self):
+        """The parameters that are not the profile's."""
+        return {}
+
     def parameters(self):
         return {
             "profile": self.profile,

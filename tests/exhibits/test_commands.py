@@ -29,6 +29,17 @@ def test_an_exhibit_is_cited_with_its_paper_size_run_and_its_paper(
     assert done.output.endswith(published.bibtex("gmip"))
 
 
+def test_a_run_of_ones_own_is_cited_by_its_folder(toy, settings, results, monkeypatch):
+    toy.install(monkeypatch)
+    made = dataclasses.replace(settings, chapter="gmip", profile="quick")
+    exhibits.open_chapter(made).show("gmip-tab-1")
+    done = run("cite", "gmip-tab-1", "--run", str(results / "quick" / "gmip"))
+    assert "note = {Exhibit gmip-tab-1, quick run" in done.output
+    assert "@misc{membership-gmip-tab-1-quick-" in done.output
+    lost = run("cite", "gmip-tab-1", "--run", str(results))
+    assert "it has no gmip-tab-1; name the folder" in str(lost.exception)
+
+
 def test_an_unknown_exhibit_gets_the_nearest():
     done = run("cite", "iha-tab2")
     assert isinstance(done.exception, InputError)
@@ -40,6 +51,7 @@ def test_recompute_counts_and_a_difference_is_a_failure(toy, results, monkeypatc
     shift = []
     compute = lambda source: pd.DataFrame({"attack": ["a"], "value": [1.0 + sum(shift)]})  # noqa: E731
     toy.install(monkeypatch, (Exhibit("gmip-tab-1", "Table 1", "c", "Why?", compute),))
+    (results / "paper" / "gmip").mkdir(parents=True)
     done = run("recompute", "gmip")
     assert (done.exit_code, done.stdout) == (
         0,

@@ -35,7 +35,7 @@ def test_a_misspelt_id_gets_the_nearest():
         listing.find("bayes-optimal-tab1")
     with pytest.raises(InputError, match="'bayes-optimal-tab-1' or 'iha-tab-1' or "):
         listing.find("tab-1")
-    with pytest.raises(InputError, match="catalogue"):
+    with pytest.raises(InputError, match="membership list CHAPTER"):
         listing.find("zzz")
 
 
@@ -77,6 +77,25 @@ def test_a_run_is_cited_by_its_profile_seed_and_commit(results, settings, table,
     for commit, ending in (("", "}"), ("abc", ", commit abc}")):
         entry = exhibits.bibtex("bayes-optimal-tab-1", record | {"commit": commit})
         assert note + ending in entry
+
+
+def test_a_run_on_own_data_with_other_parameters_has_an_entry_of_its_own():
+    record = {"profile": "quick", "seed": 3, "commit": "", "csv_sha256": 64 * "a"}
+    record |= {"data": {"cohort": "1", "digits": "2"}, "own_data": ["cohort"]}
+    record |= {"parameters": {"epochs": 10, "dataset": "cohort.csv:y"}}
+    entry = exhibits.bibtex("iha-fig-1", record)
+    assert entry.startswith("@misc{membership-iha-fig-1-quick-aaaaaaaa,\n")
+    assert "{{After Figure 1 of Suri et al. (2024), on cohort (own data): ROC curves" in entry
+    assert "regenerated" not in entry
+    assert "quick run, on cohort (own data), digits, with epochs = 10, dataset = c" in entry
+    other = exhibits.bibtex("iha-fig-1", record | {"csv_sha256": 64 * "b"})
+    assert other.splitlines()[0] != entry.splitlines()[0]
+
+
+def test_an_exhibit_is_found_as_one_says_it():
+    for said in ("iha-tab-2", "IHA-TAB-2", "IHA Table 2", "iha table 2"):
+        assert listing.find(said)["id"] == "iha-tab-2"
+    assert listing.find("Bayes optimal Table 1")["id"] == "bayes-optimal-tab-1"
 
 
 def test_author_and_version_are_those_of_the_citation_file():

@@ -8,7 +8,6 @@ tried without a line here.
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -359,18 +358,15 @@ REAL = [
 
 
 @pytest.mark.parametrize("words", REAL, ids=" ".join)
-def test_the_real_command_refuses_in_under_three_seconds(tmp_path, words):
+def test_the_real_command_refuses_in_a_line_and_leaves_nothing(tmp_path, words):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("MEMBERSHIP_")}
     environment["MEMBERSHIP_CACHE"] = str(tmp_path / "cache")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-m", "membership", *words],
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 
 from membership import metrics
 from membership.errors import InputError
+from membership.metrics import resampling, roc
 
 
 @st.composite
@@ -157,3 +158,28 @@ def test_a_band_is_students(repeats):
     assert (band["low"][-1], band["high"][-1]) == pytest.approx((low, min(high, 1.0)))
     assert band["standard_error"][-1] == pytest.approx(stats.sem(at_half))
     assert band["n_repeats"] == 4
+
+
+@pytest.mark.parametrize("n", [3, 7, 10, 30, 49, 1000])
+def test_a_rate_that_is_a_whole_number_of_non_members_lets_so_many_pass(n):
+    """However its product was rounded, and by whichever road the threshold is found."""
+    score = np.r_[np.arange(n), np.arange(n) + 0.5]
+    member = np.arange(2 * n) >= n
+    order = resampling.ranked(score, member)
+    for k in range(1, n):
+        for rate in (k / n, 1 - (n - k) / n, k * (1 / n)):
+            wanted = sum(one > n - 1 - k for one in score[member]) / n
+            assert metrics.tpr_at_fpr(score, member, rate) == wanted, (k, rate)
+            assert metrics.tpr_on(score, member, np.array([rate]))[0] == wanted
+            assert roc.flagged(score, member, rate)[member].mean() == wanted
+            assert roc.flagged(score, member, rate)[~member].sum() == k
+            assert resampling.weighted_tpr(order, np.ones((2 * n, 1)), rate)[0] == wanted
+
+
+def test_rates_that_are_none_are_refused_and_at_1_all_are_flagged():
+    score, member = np.array([3.0, -np.inf, 1.0, -np.inf]), np.array([True, True, False, False])
+    assert metrics.tpr_on(score, member, np.array([1.0])).tolist() == [1.0]
+    assert roc.flagged(score, member, 1.0).all()
+    for rates in ([-0.1, 0.5], [0.5, 1.1]):
+        with pytest.raises(InputError, match=r"rates go from .*; give some in \[0, 1\]"):
+            metrics.tpr_on(score, member, np.array(rates))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from membership import paths
 from tests import chromium
@@ -28,6 +28,7 @@ CHROMIUM_ARGS = (
 )
 NOT_COPIED = ("_build", "logs", "runs", "chapters", "generated", "*.ipynb", "__pycache__", ".*")
 COPIED = ("_config.yml", "_toc.yml", "book", "notebooks", "results/paper", "src")
+expect.set_options(timeout=PATIENCE)
 # What a page can be given anew, as the browser has it by default.
 LOOK = {"viewport": {"width": 1280, "height": 720}}
 LOOK |= {"color_scheme": "light", "reduced_motion": "no-preference"}

@@ -1,9 +1,11 @@
 """A page read once, to its end: what the browser asked for, and how tall its parts are then."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 from axe_playwright_python.sync_playwright import Axe
@@ -81,6 +83,14 @@ ALONE = """card => {
         if (!other.contains(kept) && !kept.contains(other)) other.remove();
     }
 }"""
+
+
+def until(look: Callable[[], Any], wanted: Any = True) -> None:
+    """Look at a page again until it is as wanted: scripts may be at work for seconds."""
+    late = time.monotonic() + PATIENCE / 1000
+    while (found := look()) != wanted and time.monotonic() < late:
+        time.sleep(0.05)
+    assert found == wanted
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from click.testing import CliRunner
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from membership import paths, privacy
 from membership.cli.calculator import calculate
 from membership.studies.gmip.settings import RECIPES
-from tests.rendered.reading import PATIENCE
+from tests.rendered.reading import PATIENCE, until
 
 HEAD = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>{title}</title>
@@ -251,9 +251,9 @@ def test_the_fields_are_what_is_calculated(calculator: Page) -> None:
     fill(calculator, **given)
     sigma = privacy.noise_multiplier(64, 0.08, 1.5)
     found = privacy.assess(64, 1000, 3.5, 37, 120, sigma=sigma, adjacency="replace-one", delta=1e-4)
-    assert shown(calculator) == pytest.approx(flat(found, 0.08), abs=1e-6)
+    until(lambda: shown(calculator), pytest.approx(flat(found, 0.08), abs=1e-6))
     fill(calculator, start="tpr-differential", value=5, fpr=0.01)
-    assert shown(calculator)["differential.tpr.1"] == pytest.approx(0.05, abs=1e-6)
+    until(lambda: shown(calculator)["differential.tpr.1"], pytest.approx(0.05, abs=1e-6))
 
 
 OPENING = ["--alone", "-n", "400", "-N", "48000", "--epochs", "10", "-d", "650", "-C", "500"]
@@ -263,20 +263,24 @@ OPENING += ["--sigma", "1", "--sampling", "fixed", "--adjacency", "replace-one"]
 def test_the_page_opens_where_the_two_promises_differ(opened: Page) -> None:
     result = CliRunner().invoke(calculate, ["gmip", *OPENING])
     numbers = printed(result.output)
-    assert shown(opened) == pytest.approx(numbers, abs=1e-6, rel=1e-6)
+    until(lambda: shown(opened), pytest.approx(numbers, abs=1e-6, rel=1e-6))
     times = numbers["differential.tpr.1"] / numbers["membership.tpr.1"]
     assert times > 3
-    assert f"allows {times:.1f} times as many" in opened.locator("#gmip-point").inner_text()
+    expect(opened.locator("#gmip-point")).to_contain_text(
+        f"allows {times:.1f} times as many", use_inner_text=True
+    )
     lengths = {
         name: opened.locator(f"[data-bar={name}]").bounding_box()["width"]
         for name in ("membership", "differential")
     }
     assert lengths["differential"] / lengths["membership"] == pytest.approx(times, rel=0.05)
     fill(opened, **RUN)
-    assert opened.locator("#gmip-point").inner_text() == "Both promise the same."
+    expect(opened.locator("#gmip-point")).to_have_text(
+        "Both promise the same.", use_inner_text=True
+    )
     opened.get_by_role("button", name="where the two differ").click()
     opened.locator("#gmip-calculator[aria-busy=false]").wait_for()
-    assert shown(opened) == pytest.approx(numbers, abs=1e-6, rel=1e-6)
+    until(lambda: shown(opened), pytest.approx(numbers, abs=1e-6, rel=1e-6))
 
 
 @pytest.mark.parametrize(
@@ -298,29 +302,31 @@ def test_the_example_takes_its_target(calculator: Page) -> None:
     calculator.get_by_role("button", name="the example below").click()
     calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
     sigma = privacy.required_sigma("epsilon", 2, 256, 60_000, 60)
-    assert shown(calculator)["sigma"] == pytest.approx(sigma, abs=1e-6)
+    until(lambda: shown(calculator)["sigma"], pytest.approx(sigma, abs=1e-6))
 
 
 def test_presets_are_the_papers_table(calculator: Page) -> None:
-    for name, recipe in RECIPES.items():
+    for recipe in RECIPES.values():
         calculator.get_by_role("button", name=recipe.label).click()
         calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
         step = privacy.mip_mu_step(recipe.dimension, recipe.batch_size, recipe.dimension)
         mu = privacy.subsampled_mu(step, recipe.batch_size, recipe.n_records, recipe.steps)
-        assert shown(calculator)["membership.limit"] == pytest.approx(mu, abs=1e-6), name
-        assert float(calculator.locator("[name=clip]").input_value()) == recipe.clip
+        until(lambda: shown(calculator)["membership.limit"], pytest.approx(mu, abs=1e-6))
+        until(lambda: float(calculator.locator("[name=clip]").input_value()), recipe.clip)
 
 
 def test_few_steps_are_told(calculator: Page) -> None:
     few = {"n": 100, "records": 10_000, "epochs": 0.1, "d": 400, "value": 0}
     fill(calculator, adjacency="replace-one", sampling="fixed", **few)
-    assert shown(calculator)["membership.tpr.0"] == pytest.approx(0.00529, abs=5e-6)
-    assert "no bound here for membership inference" in calculator.locator("#gmip-note").inner_text()
+    until(lambda: shown(calculator)["membership.tpr.0"], pytest.approx(0.00529, abs=5e-6))
+    expect(calculator.locator("#gmip-note")).to_contain_text(
+        "no bound here for membership inference", use_inner_text=True
+    )
     fill(calculator, n=400, records=48_000, epochs=10, d=650)
     told = calculator.locator("#gmip-note").inner_text()
     assert told.startswith("Membership inference: for a typical record, K = d;")
     fill(calculator, k=650)
-    assert calculator.locator("#gmip-note").inner_text() == ""
+    expect(calculator.locator("#gmip-note")).to_have_text("", use_inner_text=True)
 
 
 def test_typing_changes_the_curve(calculator: Page) -> None:
@@ -330,7 +336,7 @@ def test_typing_changes_the_curve(calculator: Page) -> None:
     field.focus()
     calculator.keyboard.press("End")
     calculator.keyboard.type("0")
-    assert field.input_value() == "2560"
+    expect(field).to_have_value("2560")
     calculator.locator("#gmip-calculator[aria-busy=false]").wait_for()
     after = curves(calculator)
     assert len(before) == len(after) == 4
@@ -362,17 +368,19 @@ def test_typing_changes_the_curve(calculator: Page) -> None:
 )
 def test_what_cannot_be_used_is_named(shared: Page, given: dict, message: str) -> None:
     fill(shared, **SHORT)
-    assert len(curves(shared)) == 4
+    until(lambda: len(curves(shared)), 4)
     fill(shared, **given)
-    assert message in shared.locator("#gmip-status").inner_text()
-    assert curves(shared) == []
-    assert set(shared.locator("[data-number]").all_inner_texts()) == {"\u2013"}
+    expect(shared.locator("#gmip-status")).to_contain_text(message, use_inner_text=True)
+    until(lambda: curves(shared), [])
+    until(lambda: set(shared.locator("[data-number]").all_inner_texts()), {"\u2013"})
 
 
 def test_levels_beyond_floating_point_are_no_guarantee(calculator: Page) -> None:
     fill(calculator, d=650, k="1e9", value=0)
-    assert shown(calculator)["membership.mu"] == float("inf")
-    assert calculator.locator("[data-number='membership.mu']").inner_text() == "no guarantee"
+    until(lambda: shown(calculator)["membership.mu"], float("inf"))
+    expect(calculator.locator("[data-number='membership.mu']")).to_have_text(
+        "no guarantee", use_inner_text=True
+    )
 
 
 # What fits has nothing to do with the colours.
@@ -385,7 +393,7 @@ def test_it_is_accessible_and_fits(
     page.locator("#gmip-calculator[aria-busy=false]").wait_for()
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    until(lambda: page.evaluate("document.documentElement.scrollWidth") <= width)
     labels = [s.get_attribute("aria-label") for s in page.locator("svg").all()]
     drawing = {"sampling": "fixed", "adjacency": "replace-one"}
     most = 100 * privacy.assess(400, 48_000, 10, 650, sigma=1, **drawing).membership.tpr[1]
@@ -395,4 +403,6 @@ def test_it_is_accessible_and_fits(
 def test_without_javascript_there_is_text(open_page: Callable[..., Page], tmp_path: Path) -> None:
     page = open_page(java_script_enabled=False)
     page.goto(page_file(tmp_path))
-    assert "needs JavaScript" in page.locator("#gmip-calculator").inner_text()
+    expect(page.locator("#gmip-calculator")).to_contain_text(
+        "needs JavaScript", use_inner_text=True
+    )

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from membership import paths
 from membership.exhibits import Exhibit, cards, claims, files, panels
 from membership.published import Claim, Contrast
 from membership.published.claim_rules import about, better
+from tests.rendered.reading import until
 
 STATIC = paths.project_root() / "book" / "_static"
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><title>Cards</title>
@@ -61,6 +62,7 @@ def body(tmp_path, monkeypatch) -> str:
 
     class Settings:
         chapter, results_dir, seed = "iha", "", 0
+        changed = staticmethod(dict)
 
     exhibit = Exhibit(
         *("iha-tab-2", "Table 2", "AUC", "Who keeps up?", lambda source: table(0.0)),
@@ -113,40 +115,40 @@ def shown(page: Page) -> list[bool]:
 
 def test_the_readers_run_is_one_click_or_one_key_away(cards_page):
     page = cards_page()
-    assert shown(page) == [True, False]
+    until(lambda: shown(page), [True, False])
     tabs = page.get_by_role("tab")
-    assert tabs.all_inner_texts() == ["Paper-size run", "Your run quick"]
+    until(lambda: tabs.all_inner_texts(), ["Paper-size run", "Your run quick"])
     tabs.nth(1).click()
-    assert shown(page) == [False, True]
+    until(lambda: shown(page), [False, True])
     page.keyboard.press("ArrowLeft")
-    assert shown(page) == [True, False]
-    assert tabs.nth(0).get_attribute("aria-selected") == "true"
+    until(lambda: shown(page), [True, False])
+    expect(tabs.nth(0)).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowLeft")
-    assert shown(page) == [False, True]
-    assert [tab.get_attribute("tabindex") for tab in tabs.all()] == ["-1", "0"]
+    until(lambda: shown(page), [False, True])
+    until(lambda: [tab.get_attribute("tabindex") for tab in tabs.all()], ["-1", "0"])
 
 
 def test_without_scripts_both_runs_stand_under_headings(cards_page):
     page = cards_page(scripts=False)
-    assert shown(page) == [True, True]
-    assert page.locator("h4.exhibit-run-name").all_inner_texts()[0] == "Paper-size run"
+    until(lambda: shown(page), [True, True])
+    until(lambda: page.locator("h4.exhibit-run-name").all_inner_texts()[0], "Paper-size run")
 
 
 def test_a_citation_has_a_button_that_copies_it(cards_page):
     page = cards_page()
     page.get_by_text("Cite and download").click()
-    assert page.get_by_role("button", name="Copy").count() == 2
+    expect(page.get_by_role("button", name="Copy")).to_have_count(2)
 
 
 def test_a_phone_shows_one_measure_at_a_time(cards_page):
     page = cards_page(width=390)
     heads = page.locator(".exhibit-run:not([hidden]) .forest thead th")
-    assert [head.is_visible() for head in heads.all()] == [True, False]
+    until(lambda: [head.is_visible() for head in heads.all()], [True, False])
     page.get_by_role("radio", name="TPR at 1% FPR").first.check()
-    assert [head.is_visible() for head in heads.all()] == [False, True]
+    until(lambda: [head.is_visible() for head in heads.all()], [False, True])
     wide = cards_page(width=1366)
     heads = wide.locator(".exhibit-run:not([hidden]) .forest thead th")
-    assert [head.is_visible() for head in heads.all()] == [True, True]
+    until(lambda: [head.is_visible() for head in heads.all()], [True, True])
 
 
 # What fits has nothing to do with the colours.
@@ -160,8 +162,8 @@ def test_a_card_is_accessible_and_fits(cards_page, theme, width):
     beyond = """width => [...document.querySelectorAll('main *')]
         .filter(e => e.getBoundingClientRect().right > width && !e.closest('.exhibit-scroll'))
         .map(e => e.outerHTML.slice(0, 100))"""
-    assert page.evaluate(beyond, width) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    until(lambda: page.evaluate(beyond, width), [])
+    until(lambda: page.evaluate("document.documentElement.scrollWidth") <= width)
     smallest = page.evaluate(
         """() => Math.min(...[...document.querySelectorAll('.exhibit *, .claims *')]
            .filter(e => e.textContent.trim() && !e.closest('.visually-hidden, .exhibit-bibtex'))

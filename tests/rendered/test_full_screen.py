@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
+
+from tests.rendered.reading import until
 
 HALL = {"width": 1920, "height": 1080}
 WIDGETS = {
@@ -60,18 +62,18 @@ def test_a_widget_fills_the_screen_in_larger_letters(
     page = read(open_page(viewport=HALL, color_scheme=scheme), address, name)
     small, box = page.evaluate(LEAST_LETTERS), page.locator(".game").bounding_box()
     enter(page, label)
-    assert page.evaluate(ALONE) == label
-    assert page.evaluate(LEAST_LETTERS) >= 1.4 * small
-    assert page.locator(".game").bounding_box() == {"x": 0, "y": 0} | HALL
-    assert page.evaluate(TOO_WIDE) <= 0
+    until(lambda: page.evaluate(ALONE), label)
+    until(lambda: page.evaluate(LEAST_LETTERS) >= 1.4 * small)
+    until(lambda: page.locator(".game").bounding_box(), {"x": 0, "y": 0} | HALL)
+    until(lambda: page.evaluate(TOO_WIDE) <= 0)
     ground = "e => getComputedStyle(e).backgroundColor"
     expected = page.locator("body").evaluate(ground)
-    assert page.locator(".game").evaluate(ground) == expected
+    until(lambda: page.locator(".game").evaluate(ground), expected)
     found = Axe().run(page, {"include": [[".game"]]}, {"preload": False})
     assert found.violations_count == 0, found.generate_report()
     leave(page, label)
-    assert page.evaluate(LEAST_LETTERS) == pytest.approx(small)
-    assert page.locator(".game").bounding_box()["width"] == pytest.approx(box["width"])
+    until(lambda: page.evaluate(LEAST_LETTERS), pytest.approx(small))
+    until(lambda: page.locator(".game").bounding_box()["width"], pytest.approx(box["width"]))
 
 
 def test_the_game_needs_no_scrolling_in_full_screen(
@@ -81,7 +83,7 @@ def test_the_game_needs_no_scrolling_in_full_screen(
         page = read(open_page(viewport={"width": width, "height": height}), address, "game")
         enter(page, WIDGETS["game"])
         excess = "e => e.scrollHeight - e.clientHeight"
-        assert page.locator(".game").evaluate(excess) <= 0, (width, height)
+        until(lambda: page.locator(".game").evaluate(excess) <= 0)
 
 
 def test_there_is_no_button_where_a_browser_has_no_full_screen(
@@ -93,8 +95,8 @@ def test_there_is_no_button_where_a_browser_has_no_full_screen(
     )
     for name in WIDGETS:
         page.goto(f"{address}/book/{name}.html")
-        assert page.locator("button.full-screen").count() == 1, name
-        assert not page.locator("button.full-screen").is_visible(), name
+        expect(page.locator("button.full-screen")).to_have_count(1)
+        expect(page.locator("button.full-screen")).to_be_hidden()
 
 
 @pytest.mark.parametrize("name", WIDGETS)
@@ -103,4 +105,4 @@ def test_a_phone_with_full_screen_has_nothing_cut_off(
 ) -> None:
     page = read(open_page(viewport={"width": 390, "height": 844}), address, name)
     enter(page, WIDGETS[name])
-    assert page.evaluate(TOO_WIDE) <= 0
+    until(lambda: page.evaluate(TOO_WIDE) <= 0)

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from scipy.stats import norm
+
+from tests.rendered.reading import until
 
 CONTROLS = {"t": "#game-threshold", "mu": "#game-mean", "sigma": "#game-spread"}
 PRESETS = {"a": (0.5, 1.0), "b": (0.79, 2.0)}
@@ -44,7 +46,7 @@ def game(open_page: Callable[..., Page], address: str) -> Page:
 
 
 def test_numbers_at_the_start(game: Page) -> None:
-    assert shown(game) == pytest.approx(expected(**position(game)), abs=1e-6)
+    until(lambda: shown(game) == pytest.approx(expected(**position(game)), abs=1e-6))
 
 
 @pytest.mark.parametrize("name", CONTROLS)
@@ -55,8 +57,8 @@ def test_sliders_move_the_numbers_by_keyboard(game: Page, name: str, key: str) -
     game.keyboard.press(key)
     after = position(game)
     assert {n for n in after if after[n] != before[n]} == {name}
-    assert shown(game) != numbers
-    assert shown(game) == pytest.approx(expected(**after), abs=1e-6)
+    until(lambda: shown(game) != numbers)
+    until(lambda: shown(game), pytest.approx(expected(**after), abs=1e-6))
 
 
 @pytest.mark.parametrize(("t", "mu", "sigma"), [(-4, 0, 0.5), (8, 4, 3), (3.3, 1.25, 0.7)])
@@ -68,14 +70,18 @@ def test_numbers_far_out(game: Page, t: float, mu: float, sigma: float) -> None:
 
 def test_text_is_the_number_rounded(game: Page) -> None:
     numbers = shown(game)
-    assert game.locator("[data-number=fpr]").inner_text() == f"{100 * numbers['fpr']:.2f} %"
-    assert game.locator("[data-number=auc]").inner_text() == f"{numbers['auc']:.3f}"
+    expect(game.locator("[data-number=fpr]")).to_have_text(
+        f"{100 * numbers['fpr']:.2f} %", use_inner_text=True
+    )
+    expect(game.locator("[data-number=auc]")).to_have_text(
+        f"{numbers['auc']:.3f}", use_inner_text=True
+    )
 
 
 @pytest.mark.parametrize("fpr", [0.1, 0.01, 0.001])
 def test_buttons_set_the_threshold(game: Page, fpr: float) -> None:
     game.locator(f"[data-fpr='{fpr}']").click()
-    assert shown(game)["fpr"] == pytest.approx(fpr, abs=1e-9)
+    until(lambda: shown(game)["fpr"], pytest.approx(fpr, abs=1e-9))
 
 
 def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
@@ -84,7 +90,7 @@ def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
     for column, (name, (mu, sigma)) in enumerate(PRESETS.items(), start=1):
         game.locator(f"[data-preset={name}]").click()
         numbers = shown(game)
-        assert position(game) | {"mu": mu, "sigma": sigma} == position(game)
+        until(lambda: position(game) | {"mu": mu, "sigma": sigma} == position(game))
         assert numbers["auc"] == pytest.approx(0.638, abs=5e-4)
         at10 = norm.sf((norm.isf(0.1) - mu) / sigma)
         printed = {
@@ -94,7 +100,7 @@ def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
             "TPR at 0.1 % FPR": f"{100 * numbers['tprAt01']:.2f} %",
         }
         for label, text in printed.items():
-            assert rows[label].locator("td").nth(column).inner_text() == text
+            expect(rows[label].locator("td").nth(column)).to_have_text(text, use_inner_text=True)
 
 
 def test_the_curve_passes_through_the_point_of_the_threshold(game: Page) -> None:
@@ -117,5 +123,5 @@ def test_each_drawing_says_what_it_shows(game: Page) -> None:
 def test_without_javascript_there_is_text(open_page: Callable[..., Page], address: str) -> None:
     page = open_page(java_script_enabled=False)
     page.goto(f"{address}/book/game.html")
-    assert "JavaScript" in page.locator("#membership-game").inner_text()
-    assert page.locator("table", has_text="Attack A").is_visible()
+    expect(page.locator("#membership-game")).to_contain_text("JavaScript", use_inner_text=True)
+    expect(page.locator("table", has_text="Attack A")).to_be_visible()

@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from membership import running
 from membership.exhibits.homes import pages_of
@@ -79,7 +79,7 @@ def test_an_old_address_of_what_moved_to_the_details_leads_there(
     page = open_page(viewport={"width": 1366, "height": 768})
     page.goto(f"{address}/book/chapters/{moved}")
     page.wait_for_url(f"**/{moved.replace('.html', '_details.html')}")
-    assert page.locator(f"#{moved.partition('#')[2]}").count() == 1
+    expect(page.locator(f"#{moved.partition('#')[2]}")).to_have_count(1)
 
 
 @pytest.mark.parametrize(("old", "new"), MOVED.items())
@@ -90,4 +90,4 @@ def test_an_old_page_leads_to_its_new_one(
     page = open_page(java_script_enabled=scripts)
     page.goto(f"{address}/book/{old}.html")
     page.wait_for_url(f"**/book/{new}.html")
-    assert page.locator("article h1").count() == 1
+    expect(page.locator("article h1")).to_have_count(1)

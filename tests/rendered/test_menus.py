@@ -5,12 +5,20 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.rendered.reading import until
+
 CHAPTER = "book/chapters/gmip.html"
 # With the same menus, and open in a third of the time.
 PAGE = "book/own-data.html"
 ON_SCREEN = """element => {
     const place = element.getBoundingClientRect();
     return place.width > 0 && place.right > 0 && place.left < innerWidth;
+}"""
+COVERED = """element => {
+    const place = element.getBoundingClientRect();
+    const top = document.elementFromPoint(
+        place.left + place.width / 2, place.top + place.height / 2);
+    return !(top && (element.contains(top) || top.contains(element)));
 }"""
 # The theme moves these from the side bar to a dialogue and back.
 CONTENT = {"primary": ".bd-docs-nav", "secondary": "#pst-page-toc-nav"}
@@ -78,7 +86,7 @@ def test_the_contents_open_and_close(
     close(page, "secondary", how)
     wait_until(page, "secondary", shown=False)
     expect(button).to_have_attribute("aria-expanded", "false")
-    assert button.is_visible()
+    expect(button).to_be_visible()
 
 
 def test_a_heading_that_is_chosen_is_not_covered_by_the_contents(
@@ -90,7 +98,7 @@ def test_a_heading_that_is_chosen_is_not_covered_by_the_contents(
     wait_until(page, "secondary", shown=True)
     page.locator(f"{CONTENT['secondary']} a").last.tap()
     wait_until(page, "secondary", shown=False)
-    assert "#" in page.url
+    page.wait_for_url("**#*")
     # The theme has taken the contents back: they open again.
     press(visible(page, "secondary"), "touch")
     wait_until(page, "secondary", shown=True)
@@ -103,15 +111,8 @@ def test_a_page_opens_with_logo_and_search_in_sight(
     page.goto(f"{address}/{CHAPTER}")
     page.wait_for_load_state("load")
     for name in (".navbar-brand img:visible", ".search-button-field"):
-        covered = page.locator(f"#pst-primary-sidebar {name}").first.evaluate(
-            """element => {
-                const place = element.getBoundingClientRect();
-                const top = document.elementFromPoint(
-                    place.left + place.width / 2, place.top + place.height / 2);
-                return !(top && (element.contains(top) || top.contains(element)));
-            }"""
-        )
-        assert not covered, name
+        part = page.locator(f"#pst-primary-sidebar {name}").first
+        until(lambda: part.evaluate(COVERED), False)
 
 
 def test_controls_show_where_the_keyboard_is(open_page: Callable[..., Page], address: str) -> None:
@@ -121,6 +122,5 @@ def test_controls_show_where_the_keyboard_is(open_page: Callable[..., Page], add
     for name in (".primary-toggle", ".search-button-field", ".theme-switch-button"):
         control = page.locator(f"{name}:visible").first
         control.focus()
-        width = control.evaluate("element => getComputedStyle(element).outlineWidth")
-        style = control.evaluate("element => getComputedStyle(element).outlineStyle")
-        assert (width, style) == ("3px", "solid"), name
+        expect(control).to_have_css("outline-width", "3px")
+        expect(control).to_have_css("outline-style", "solid")

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
+from tests.rendered.reading import until
+
+LOWEST = "name => document.querySelector(name).getBoundingClientRect().bottom"
 SHOWN = "rows => rows.filter(row => row.checkVisibility()).length"
 EXHIBITS, CLAIMS = ".overview-exhibits > tbody > tr", ".overview-claims > tbody > tr"
 ATTACKS = "#attacks-by-case > tbody > tr"
@@ -36,11 +39,9 @@ def copied(site: Path) -> list[dict[str, str]]:
 
 def test_what_was_found_fits_on_one_screen(read: Callable[..., Page]) -> None:
     page = read("index", viewport={"width": 1366, "height": 768})
-    doors = page.locator(".doors.ways")
-    box = doors.bounding_box()
-    assert box["y"] + box["height"] <= 768
+    until(lambda: page.evaluate(LOWEST, ".doors.ways") <= 768)
     for link in page.locator(".landing a.c-word").all():
-        assert link.get_attribute("href").startswith("chapters/")
+        until(lambda: link.get_attribute("href").startswith("chapters/"))
 
 
 @pytest.mark.parametrize(
@@ -53,29 +54,29 @@ def test_the_chart_tells_claims_from_findings(read: Callable[..., Page], label, 
     tally = page.locator(".o-tally", has_text=heading)
     count = lines.locator(".c-mark").count()
     assert count > 0
-    assert tally.locator("> strong").inner_text() == f"{count} {heading}"
+    expect(tally.locator("> strong")).to_have_text(f"{count} {heading}", use_inner_text=True)
     contradicted = lines.locator(".c-mark.contradicted").count()
-    assert f" {contradicted} contradicted" in tally.inner_text().replace("\n", " ")
-    assert lines.first.get_by_role("img").count() == 1
+    until(lambda: f" {contradicted} contradicted" in tally.inner_text().replace("\n", " "))
+    expect(lines.first.get_by_role("img")).to_have_count(1)
 
 
 def test_filters_show_what_is_asked(read: Callable[..., Page], site: Path) -> None:
     page = read("verdicts")
-    assert shown(page, EXHIBITS) == shown(page, CLAIMS) == 0
+    until(lambda: shown(page, EXHIBITS) == shown(page, CLAIMS) == 0)
     page.get_by_role("button", name="Open all chapters").click()
     whole = shown(page, EXHIBITS)
     page.get_by_role("button", name="differ").click()
-    differing = shown(page, EXHIBITS)
     rows = copied(site)
-    assert differing == len({row["id"] for row in rows if row["verdict"] == "differs"})
+    differing = len({row["id"] for row in rows if row["verdict"] == "differs"})
+    until(lambda: shown(page, EXHIBITS), differing)
     assert 0 < differing < whole
-    assert shown(page, CLAIMS) == 0
-    assert f"{differing} of " in page.get_by_role("status").inner_text()
+    until(lambda: shown(page, CLAIMS), 0)
+    expect(page.get_by_role("status")).to_contain_text(f"{differing} of ", use_inner_text=True)
     page.get_by_role("button", name="Show all").click()
     page.get_by_role("button", name="Open all chapters").click()
-    assert shown(page, EXHIBITS) == whole
+    until(lambda: shown(page, EXHIBITS), whole)
     page.get_by_role("button", name="undecided").click()
-    assert shown(page, CLAIMS) == sum(row["verdict"] == "undecided" for row in rows)
+    until(lambda: shown(page, CLAIMS), sum(row["verdict"] == "undecided" for row in rows))
 
 
 def counts(page: Page) -> list[int]:
@@ -93,31 +94,35 @@ def test_counts_are_of_what_the_other_filters_leave(read: Callable[..., Page], s
     for kind, group in (("number", "verdict"), ("claim", "outcome")):
         own = [row["verdict"] for row in rows if (row["paper"], row["kind"]) == (name, kind)]
         for button in page.locator(f'[data-group="{group}"] button').all():
-            count = button.locator("[data-count]").inner_text()
-            assert int(count) == own.count(button.get_attribute("value"))
+            count = own.count(button.get_attribute("value"))
+            expect(button.locator("[data-count]")).to_have_text(str(count), use_inner_text=True)
     left = counts(page)
     page.get_by_role("button", name="differ").click()
-    assert counts(page) == left
+    until(lambda: counts(page), left)
     page.get_by_role("button", name="Show all").click()
-    assert counts(page) == whole
+    until(lambda: counts(page), whole)
 
 
 def test_a_heading_that_nothing_matches_says_so(read: Callable[..., Page]) -> None:
     page = read("verdicts")
     line = page.get_by_text("No claim matches these filters.")
-    assert not line.is_visible()
+    expect(line).to_be_hidden()
     page.get_by_role("button", name="differ").click()
-    assert line.is_visible()
-    assert not page.get_by_text("No exhibit matches these filters.").is_visible()
+    expect(line).to_be_visible()
+    expect(page.get_by_text("No exhibit matches these filters.")).to_be_hidden()
     page.get_by_role("button", name="undecided").click()
-    assert not line.is_visible()
+    expect(line).to_be_hidden()
 
 
 def test_a_link_opens_the_list_filtered(read: Callable[..., Page]) -> None:
     page = read("verdicts", "?show=not+run")
-    assert 0 < shown(page, EXHIBITS) < page.locator(EXHIBITS).count()
+    until(lambda: 0 < shown(page, EXHIBITS) < page.locator(EXHIBITS).count())
     button = page.locator('.o-filters button[value="not run"]').first
-    assert button.get_attribute("aria-pressed") == "true"
+    expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def in_order(labels: list[str]) -> bool:
+    return labels == sorted(labels, key=lambda label: (label.split()[0], int(label.split()[1])))
 
 
 def test_columns_sort_by_mouse_and_keyboard(read: Callable[..., Page]) -> None:
@@ -127,28 +132,29 @@ def test_columns_sort_by_mouse_and_keyboard(read: Callable[..., Page]) -> None:
     header = page.locator(".overview-exhibits > thead button:visible").last
     header.focus()
     page.keyboard.press("Enter")
-    assert header.locator("..").get_attribute("aria-sort") == "ascending"
-    counts = page.locator(f"{EXHIBITS} > td:last-child small").all_inner_texts()
-    assert "differ" in counts[0]
+    expect(header.locator("..")).to_have_attribute("aria-sort", "ascending")
+    most = page.locator(f"{EXHIBITS} > td:last-child small").first
+    expect(most).to_contain_text("differ", use_inner_text=True)
     page.locator(".overview-exhibits > thead button:visible").first.click()
-    labels = page.locator(f"{EXHIBITS}:visible th a").all_inner_texts()
-    assert labels == sorted(labels, key=lambda label: (label.split()[0], int(label.split()[1])))
+    until(lambda: in_order(page.locator(f"{EXHIBITS}:visible th a").all_inner_texts()))
 
 
 def test_without_scripts_everything_is_there(read: Callable[..., Page]) -> None:
     page = read("verdicts", java_script_enabled=False)
     for chapter in page.locator(".o-chapter > summary").all():
         chapter.click()
-    assert page.locator(EXHIBITS).count() == page.locator(f"{EXHIBITS}:visible").count() > 100
-    assert not page.locator(".o-filters").is_visible()
+    until(
+        lambda: page.locator(EXHIBITS).count() == page.locator(f"{EXHIBITS}:visible").count() > 100
+    )
+    expect(page.locator(".o-filters")).to_be_hidden()
     page = read("which-attack", java_script_enabled=False)
-    assert page.locator(ATTACKS).count() == page.locator(f"{ATTACKS}:visible").count() > 20
+    until(lambda: page.locator(ATTACKS).count() == page.locator(f"{ATTACKS}:visible").count() > 20)
 
 
 @pytest.mark.parametrize(("width", "tallest"), [(1366, 8_000), (390, 12_000)])
 def test_all_verdicts_fit_on_a_few_screens(read: Callable[..., Page], width, tallest) -> None:
     page = read("verdicts", viewport={"width": width, "height": 800})
-    assert page.evaluate("document.documentElement.scrollHeight") <= tallest
+    until(lambda: page.evaluate("document.documentElement.scrollHeight") <= tallest)
 
 
 def test_no_printed_number_is_cut_on_a_phone(read: Callable[..., Page]) -> None:
@@ -156,14 +162,14 @@ def test_no_printed_number_is_cut_on_a_phone(read: Callable[..., Page]) -> None:
     folds = page.locator(".overview details")
     folds.evaluate_all("all => all.forEach(fold => fold.open = true)")
     boxes = page.locator(".overview .exhibit-scroll")
-    assert boxes.count() > 0
-    assert boxes.evaluate_all("all => all.every(box => box.scrollWidth <= box.clientWidth)")
-    assert boxes.first.get_by_role("row").count() > 1
+    until(lambda: boxes.count() > 0)
+    until(lambda: boxes.evaluate_all("all => all.every(box => box.scrollWidth <= box.clientWidth)"))
+    until(lambda: boxes.first.get_by_role("row").count() > 1)
 
 
 def test_the_attacks_fit_on_a_few_screens_of_a_phone(read: Callable[..., Page]) -> None:
     page = read("which-attack", viewport={"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollHeight") <= 7_500
+    until(lambda: page.evaluate("document.documentElement.scrollHeight") <= 7_500)
 
 
 def test_the_copies_are_complete(site: Path) -> None:
@@ -181,12 +187,10 @@ def test_attacks_are_those_that_need_no_more(read: Callable[..., Page]) -> None:
     page = read("which-attack")
     page.get_by_role("button", name="losses", exact=True).click()
     page.get_by_role("button", name="none", exact=True).click()
-    names = [
-        row.locator("strong").first.inner_text() for row in page.locator(f"{ATTACKS}:visible").all()
-    ]
-    assert names == ["LOSS", "0-1"]
+    names = page.locator(f"{ATTACKS}:visible th strong, {ATTACKS}:visible td:first-child strong")
+    expect(names).to_have_text(["LOSS", "0-1"])
     page.get_by_role("button", name="once, with and without them").click()
-    assert shown(page, ATTACKS) > 2
+    until(lambda: shown(page, ATTACKS) > 2)
     page.get_by_role("button", name="weights").click()
-    assert "MATT" in page.locator(f"{ATTACKS}:visible strong").all_inner_texts()
-    assert "IHA" not in page.locator(f"{ATTACKS}:visible strong").all_inner_texts()
+    until(lambda: "MATT" in page.locator(f"{ATTACKS}:visible strong").all_inner_texts())
+    until(lambda: "IHA" not in page.locator(f"{ATTACKS}:visible strong").all_inner_texts())

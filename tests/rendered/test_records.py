@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from membership.exhibits.homes import page_of
-from tests.rendered.reading import violations_in_card
+from tests.rendered.reading import until, violations_in_card
 
 CARDS = ("lood-ctl-4", "iha-ctl-10")
 # A card may lie in closed folds; all others stay as they are.
@@ -52,16 +52,17 @@ def test_a_record_has_its_picture_label_and_rank_by_every_attack(
     assert len(choices) == len(wide) > 2
     for choice in (choices[0], choices[-1]):
         choice.hover()
-        label, rows = shown(records)
+        label = choice.locator("img").get_attribute("alt")
         record = int(label.rpartition(" ")[2])
+        said = [
+            [name, f"{wide.loc[record, name]:.4g}", f"{ranks.loc[record, name]} of {len(wide)}"]
+            for name in attacks
+        ]
         assert label.startswith("digit ")
-        assert [row[0] for row in rows] == attacks
-        assert [row[1] for row in rows] == [f"{wide.loc[record, name]:.4g}" for name in attacks]
-        said = [f"{ranks.loc[record, name]} of {len(wide)}" for name in attacks]
-        assert [row[2] for row in rows] == said
+        until(lambda: shown(records), (label, said))
         picture = records.locator(".records-panel > img")
-        assert picture.evaluate("i => i.decode().then(() => i.naturalWidth)") == 8
-        assert picture.get_attribute("alt") == label
+        until(lambda: picture.evaluate("i => i.decode().then(() => i.naturalWidth)"), 8)
+        expect(picture).to_have_attribute("alt", label)
 
 
 @pytest.mark.parametrize("card", CARDS)
@@ -72,32 +73,32 @@ def test_arrow_keys_and_touch_choose_the_mouse_leaves_the_choice_and_both_fit(
     first = shown(records)[0]
     records.locator("input").first.focus()
     records.page.keyboard.press("ArrowRight")
+    until(lambda: shown(records)[0] != first)
     second = shown(records)[0]
-    assert second != first
     records.locator(".records-grid label").nth(3).hover()
-    assert shown(records)[0] not in (first, second)
+    until(lambda: shown(records)[0] not in (first, second))
     records.locator("summary").hover()
-    assert shown(records)[0] == second
+    until(lambda: shown(records)[0], second)
     dark = {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}}
     touched = opened(card, has_touch=True, **dark)
     touched.locator(".records-grid label").nth(2).tap()
-    assert touched.locator("input").nth(2).is_checked()
-    assert shown(touched)[0] != first
+    expect(touched.locator("input").nth(2)).to_be_checked()
+    until(lambda: shown(touched)[0] != first)
     if card == CARDS[1]:
         for page, width in ((records.page, 1366), (touched.page, 390)):
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            until(lambda: page.evaluate("document.documentElement.scrollWidth") <= width)
             assert violations_in_card(page, card) == []
 
 
 def test_without_scripts_and_on_paper_the_picture_stands_alone(opened, open_page, site):
     page = open_page(java_script_enabled=False)
     page.goto((site / "book" / "chapters" / "lood.html").as_uri())
-    assert page.locator("#lood-ctl-4 img").first.is_visible()
-    assert not page.locator("#lood-ctl-4 .records").first.is_visible()
+    expect(page.locator("#lood-ctl-4 img").first).to_be_visible()
+    expect(page.locator("#lood-ctl-4 .records").first).to_be_hidden()
     records = opened("lood-ctl-4")
     records.page.emulate_media(media="print")
-    assert not records.is_visible()
-    assert records.page.locator("#lood-ctl-4 .exhibit-picture img").first.is_visible()
+    expect(records).to_be_hidden()
+    expect(records.page.locator("#lood-ctl-4 .exhibit-picture img").first).to_be_visible()
 
 
 def test_a_pale_word_and_a_shared_id_of_a_card_are_found(open_page: Callable[..., Page]) -> None:

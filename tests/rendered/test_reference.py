@@ -42,7 +42,7 @@ def test_every_room_of_the_package_has_a_page() -> None:
     found = {p.stem for p in package.iterdir() if not p.name.startswith(("_", "."))}
     # Not rooms: what serves all of them, the commands (described in rerun.md), and the studies,
     # each described by its chapter.
-    serving = {"arrays", "errors", "limits", "manifest", "memory"}
+    serving = {"arrays", "errors", "installation", "limits", "manifest", "memory"}
     serving |= {"paths", "processes", "addresses", "bibliography"}
     serving |= {"markup", "namespaces", "networks", "py", "shares", "tables"}
     others = serving | {"studies", "cli"}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.rendered.reading import until
 from tests.rendered.test_overview_page import copied
 
 # What is typed, and a page or an anchor that has to be among the first five.
@@ -65,7 +66,7 @@ def page(browser: Browser, site: Path, errors: list[str]) -> Iterator[Page]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_what_is_looked_for_is_among_the_first_five(page: Page, query: str) -> None:
-    assert QUERIES[query] in page.evaluate(LINKS, query)[:5]
+    until(lambda: QUERIES[query] in page.evaluate(LINKS, query)[:5])
 
 
 def test_every_exhibit_and_claim_comes_first_under_its_id(page: Page, site: Path) -> None:
@@ -112,14 +113,14 @@ def test_results_fit_a_phone(open_page: Callable[..., Page], address: str) -> No
     page.goto(f"{address}/search.html?q=losses+only+no+reference+models")
     page.get_by_text("Search finished").wait_for()
     expect(page.locator("#search-results p.context").last).to_be_attached()
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    until(lambda: page.evaluate("document.documentElement.scrollWidth"), 390)
 
 
 def test_nothing_found_is_said(open_page: Callable[..., Page], site: Path) -> None:
     page = open_page()
     page.goto((site / "search.html").as_uri() + "?q=%3Cblink%3Ezzzqq%3C/blink%3E")
     page.get_by_text("did not match any documents").wait_for()
-    assert page.locator("#search-results blink").count() == 0
+    expect(page.locator("#search-results blink")).to_have_count(0)
 
 
 def test_the_console_is_silent(errors: list[str], page: Page) -> None:

@@ -1,36 +1,22 @@
 """Evidence of one's own model: what it and reference models, trained like it, answer."""
 
-import sys
-import time
 import warnings
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from torch import nn
-from tqdm import tqdm
 
 from membership import curvature, data, evidence, training
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
 from membership.attacks.bmia import runner_up
 from membership.audit import sentences
-from membership.audit.tasks import (
-    Arrays,
-    Records,
-    Streamed,
-    Task,
-    answers_of,
-    for_training,
-    hashes_of,
-    is_stream,
-    records_of,
-    task_of,
-)
+from membership.audit.streams import Records, Streamed, is_stream, joined
+from membership.audit.tasks import Arrays, Task, answers_of, hashes_of, records_of, task_of
+from membership.audit.trainings import Kept, Train, Trainings
 from membership.data.dataset import combine
 from membership.errors import InputError
-
-Train = Callable[[np.ndarray, np.ndarray, int], Any]
 
 
 def gather(
@@ -46,6 +32,8 @@ def gather(
     seed: int = 0,
     name: str = "my model",
     task: str = "classification",
+    outputs: str | None = None,
+    keep: Path | str | None = None,
 ) -> xr.Dataset:
     """Observe one's own model beside reference models that are trained like it.
 
@@ -61,7 +49,8 @@ def gather(
         and how it collates. ``train`` is then given a `torch.utils.data.Subset` for x.
     y : array_like of int, shape (records,)
         Labels, 0 to classes - 1. Of a regression what is predicted, also (records, outputs);
-        None where `x` is a Dataset.
+        None where `x` is a Dataset. Or a second Dataset or DataLoader: `x` then holds the members
+        of `model`, and `y` others, and `member` follows.
     train : callable
         ``train(x, y, seed)`` returns a trained model: a `torch.nn.Module` that answers logits, a
         scikit-learn classifier with ``predict_proba``, or a function from records to logits. Of a
@@ -71,7 +60,7 @@ def gather(
         The model to audit, of the same kinds. None: `n_targets` models are trained and audited in
         its place, which says more of the training than of one model.
     member : array_like of bool, shape (records,)
-        Which records `model` was trained on; needed with `model`.
+        Which records `model` was trained on; needed with `model`, unless two Datasets say it.
     held : (x, y) or Dataset, optional
         Records that no model has seen; attacks that compare with a population need them.
     n_reference : int
@@ -86,6 +75,15 @@ def gather(
         A regression is scored by its squared error, and a model of several labels, 0 or 1 each,
         (records, labels), by the sum of their binary cross-entropies; attacks that ask for one
         class are left out.
+    outputs : {"logits", "probabilities"}, optional
+        What modules and functions answer. Where nothing is said, answers that all lie from 0 to 1
+        are refused, as they may be either. Probabilities become logits and stop at one in a billion
+        from 0 and 1; where they round to 0 or 1, records tie.
+    keep : pathlib.Path or str, optional
+        A folder in which what each training showed is kept as soon as it is there. A gathering that
+        was ended goes on from it when it is called again with the same records, seeds and counts;
+        what was taken up is said. One training is repeated then, and where it answers otherwise
+        than what was kept, `train` has changed and the folder is refused.
 
     Returns
     -------
@@ -97,7 +95,8 @@ def gather(
     ------
     InputError
         Arrays do not fit, `member` is missing, a model answers probabilities where logits are
-        asked or fewer classes than there are, or `train` trains one model further at each call.
+        asked or fewer classes than there are, `train` trains one model further at each call, or
+        what is kept is of another `train`. What comes up in a training names its number and seed.
 
     Notes
     -----
@@ -111,7 +110,12 @@ def gather(
     a warning where it is more than rounding, and the first of them is kept; how long they took is
     said before the other trainings begin.
     """
-    task_kind = task_of(task)
+    task_kind = task_of(task, outputs)
+    if is_stream(y):
+        if member is not None:
+            raise InputError("member is given beside two Datasets, which say it; leave it out")
+        (x, said), y = joined(x, y), None
+        member = None if model is None else said
     parts = _parts(x, y, held, task_kind)
     x, y = parts[0]
     if model is None and member is not None:
@@ -127,14 +131,22 @@ def gather(
     )
     n_reference = 0 if train is None else n_reference
     masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
-    models = [] if model is None else [model]
     references = list(range(len(targets), len(masks)))
-    signals, repeat_notes = _gather_signals(
-        train, parts, masks, models, references, seed, task_kind
-    )
-    observed = task_kind.observed(signals, masks, references, parts)
-    observed |= by_regression(parts, signals, len(targets), seed)
     hashes = [hashes_of(task_kind, part) for part in parts]
+    signals, repeat_notes = [] if model is None else [_signals(model, parts, task_kind)], []
+    if train is not None:
+        own = len(signals)
+        trainings = Trainings(
+            train, parts[0], masks[own:], range(seed + own, seed + len(masks)), task_kind,
+            lambda task, trained, i: _signals(
+                trained, parts, task, masks[own + i] if own + i in references else None
+            ),
+            Kept(keep, *hashes, masks, own, seed, task, outputs == "probabilities"),
+        )  # fmt: skip
+        trained, repeat_notes = trainings.shown()
+        signals += trained
+    observed = task_kind.observed(stacked(signals), masks, references, parts)
+    observed |= by_regression(parts, observed, len(targets), seed)
     train_name = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
     return evidence.dataset(
         "outputs",
@@ -165,47 +177,17 @@ def _parts(x: Any, y: Any, held: Any, task: Task) -> list[Records]:
     return parts
 
 
-def _gather_signals(
-    train: Train | None,
-    parts: list[Records],
-    masks: BoolArray,
-    models: list[Any],
-    references: list[int],
-    seed: int,
-    task: Task,
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """What each mask's model shows, `models` first; and a note where one seed's are apart."""
-    signals, repeat_notes = [_signals(model, parts, task) for model in models], []
-    if train is not None:
-        began = time.monotonic()
-        last_signals, repeat_notes = _train_twice(
-            train, parts, masks[-1], seed + len(masks) - 1, task
-        )
-        _announce(len(masks) - len(signals) - 1, (time.monotonic() - began) / 2, masks.nbytes)
-        (x, y), remaining = parts[0], range(len(signals), len(masks) - 1)
-        for i in tqdm(remaining, desc="training", unit="model"):
-            x_in = for_training(x[masks[i]])
-            model, reference = train(x_in, y[masks[i]], seed + i), i in references
-            signals.append(_signals(model, parts, task, masks[i] if reference else None))
-        signals.append(last_signals)
-    return stacked(signals), repeat_notes
-
-
-def _announce(trainings: int, seconds: float, answers: int) -> None:
-    """What the other trainings will cost, by the two that were measured."""
-    size = answers * 17 / 1e6  # Two numbers and a truth of each record and model.
-    tqdm.write(
-        f"{trainings} more trainings, about {trainings * seconds / 60:.1f} minutes by the first "
-        f"two, and {size:.1f} MB of answers",
-        file=sys.stderr,
-    )
-
-
 def _warnings(
     parts: list[Records], hashes: list[np.ndarray], own_mask: BoolArray | None, log_odds: FloatArray
 ) -> list[str]:
     """What about the data, and about models that all answer alike, bends an audit."""
     notes = sentences.notes_of_records(parts[0], hashes[0], own_mask, *hashes[1:])
+    if any(isinstance(x, Streamed) and x.draws for x, _ in parts):
+        notes.append(
+            "The Dataset draws its records anew at each reading, as augmentation does: all models "
+            "were asked about one and the same draw of each. Give one that does not draw, and "
+            "augment in `train`."
+        )
     if len(log_odds) > 1 and np.ptp(log_odds, axis=0).max() == 0:
         notes.append(
             "All models answer the same, whatever they were trained on: does `train` start a new "
@@ -243,28 +225,6 @@ def _signals(
     if trained_on is not None and "hinge" in signals:
         signals |= by_posterior(model, parts[0], trained_on)
     return signals
-
-
-def _train_twice(
-    train: Train, parts: list[Records], mask: BoolArray, seed: int, task: Task
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """What a model shows; and in a sentence how far its like with one seed answers apart, if so."""
-    x, y = (part[mask] for part in parts[0])
-    first = train(for_training(x), y, seed)
-    # Before the second training, which may be of the same object.
-    signals, first_answers = _signals(first, parts, task, mask), answers_of(task, first, x, y)
-    second = train(for_training(x), y, seed)
-    second_answers = answers_of(task, second, x, y)
-    gap = float(np.abs(first_answers - second_answers).max())
-    if gap <= 1e-3 * max(1.0, float(np.abs(first_answers).max())):
-        return signals, []
-    if first is second:
-        raise InputError("train: it trained one model further; start a new one at each call")
-    return signals, [
-        f"Two trainings with seed = {seed} answer up to {gap:.2g} apart. The numbers hold where "
-        "`train` starts a new model each time, since each is one draw of the training; another "
-        "gathering gives others, and only the saved evidence gives these numbers again."
-    ]
 
 
 def by_regression(parts: list[Records], signals: Arrays, n_targets: int, seed: int) -> Arrays:

@@ -9,12 +9,10 @@ import numpy as np
 
 from membership import tables
 from membership.arrays import BoolArray, FloatArray, as_scored
+from membership.audit.columns import OPTIONAL, attack_columns
 from membership.errors import InputError
 from membership.settings import brief
 
-REQUIRED, OPTIONAL = ("score", "member"), ("group", "record", "target")
-INDEX = ("Unnamed:", "__index_level_")
-"""How pandas names a column that holds its index."""
 LEAST_RECORDS = 20
 LEAST_OF_TARGET = 4
 """Members and non-members that a target was asked."""
@@ -37,6 +35,8 @@ class Scored:
         Names of the records; their numbers, from 0, unless given.
     not_read : tuple of str
         Columns of the file that an audit has no use for.
+    column : str
+        The column that was taken for the attack.
 
     Attributes
     ----------
@@ -55,6 +55,7 @@ class Scored:
     group: np.ndarray | None = None
     record: np.ndarray | None = None
     not_read: tuple[str, ...] = ()
+    column: str = "score"
     named: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -130,7 +131,8 @@ class Several:
         rows = self.target == target
         assert self.record is not None
         group = None if self.group is None else self.group[rows]
-        return Scored(self.score[attack][rows], self.member[rows], group, self.record[rows])
+        score, member, record = self.score[attack][rows], self.member[rows], self.record[rows]
+        return Scored(score, member, group, record, column=attack)
 
     def _require_design(self, target: str) -> None:
         rows = self.target == target
@@ -162,7 +164,8 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
         no none. ``group``, ``record`` and ``target`` may be there.
     attacks : sequence of str
         The columns that are scores, one an attack. None named: ``score``, or where there is no
-        such column all but those above. The report says which columns were not read.
+        such column all but those above, of which none may have a name such as ``id`` or ``label``.
+        The report says which columns were taken for attacks, and which were not read.
 
     Returns
     -------
@@ -172,13 +175,12 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
     Raises
     ------
     InputError
-        The file cannot be read, a column is missing or there twice, a row has more or fewer cells
-        than there are names, or a cell cannot be used; its line is named. Else as `Scored` and
-        `Several`.
+        The file cannot be read, a column is missing, there twice or no attack by its name, a row
+        has more or fewer cells than there are names, or a cell cannot be used; its line is named.
+        Else as `Scored` and `Several`.
     """
-    is_path = isinstance(source, str | Path)
-    table = tables.read(Path(source)) if is_path else tables.of_columns(source)
-    columns, scores = _columns(table, attacks)
+    table = table_of(source)
+    columns, scores = attack_columns(table, attacks)
     accepted = "a finite number"
     if not attacks and "score" not in columns:
         accepted += "; where the column is no score, `--attack COLUMN` names those that are"
@@ -194,7 +196,7 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
     used_columns = {*scores, *(columns[name] for name in (*OPTIONAL, "member") if name in columns)}
     not_read = tuple(name for name in table.frame.columns if name not in used_columns)
     if len(set(targets)) == len(scores) == 1:
-        return Scored(score[scores[0]], member, **optional, not_read=not_read)
+        return Scored(score[scores[0]], member, **optional, not_read=not_read, column=scores[0])
     if "target" in columns:
         table.refuse(columns["target"], targets == "", "the target's name")
     if len(set(targets)) == 1:
@@ -205,48 +207,12 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
     return Several(score, member, **optional, target=targets, not_read=not_read)
 
 
-def _columns(table: tables.Table, attacks: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """The columns of an audit by their plain names, and those that are scores."""
-    columns: dict[str, str] = {}
-    for name in table.frame.columns:
-        plain_name = name.lower()
-        if plain_name in columns:
-            raise InputError(
-                f"{table.path}: columns {columns[plain_name]!r} and {name!r} are both {plain_name}"
-            )
-        columns[plain_name] = name
-    scores = _scores(table, columns, attacks)
-    has_column = {"score": bool(scores), "member": "member" in columns}
-    if missing := [name for name in REQUIRED if not has_column[name]]:
-        raise InputError(
-            f"{table.path} lacks {', '.join(missing)}; its columns are "
-            f"{brief(', '.join(table.frame.columns), most=200)}; those of an audit are "
-            f"{', '.join(REQUIRED)} and, if wanted, {', '.join(OPTIONAL)}"
-        )
-    return columns, scores
-
-
-def _scores(table: tables.Table, columns: dict[str, str], attacks: Sequence[str]) -> list[str]:
-    """The columns of scores, in the table's order."""
-    reserved = (*OPTIONAL, "member")
-    if not attacks:
-        if "score" in columns:
-            return [columns["score"]]
-        if "member" not in columns:
-            return []
-        return [
-            name
-            for plain_name, name in columns.items()
-            if plain_name not in reserved and name and not name.startswith(INDEX)
-        ]
-    for name in attacks:
-        if name.lower() not in columns or name.lower() in reserved:
-            raise InputError(
-                f"{table.path}: attack {brief(name)} is no column of scores; its columns are "
-                f"{brief(', '.join(table.frame.columns), most=200)}"
-            )
-    attack_names = {name.lower() for name in attacks}
-    return [name for plain_name, name in columns.items() if plain_name in attack_names]
+def table_of(source: Any) -> tables.Table:
+    """What `read_scores` takes, as a table."""
+    if isinstance(source, tables.Table):
+        return source
+    is_path = isinstance(source, str | Path)
+    return tables.read(Path(source)) if is_path else tables.of_columns(source)
 
 
 def _truth(table: tables.Table, name: str) -> BoolArray:
@@ -288,6 +254,8 @@ def _set_words(scored: Scored | Several, size: int) -> None:
 
 def _as_words(name: str, words: Any, size: int) -> np.ndarray:
     """Words of any length as objects: NumPy's own words all take the room of the longest."""
+    if isinstance(words, np.ma.MaskedArray) and np.ma.is_masked(words):
+        raise InputError(f"{name}: some entries are masked; leave their records out")
     objects = np.asarray(words, dtype=object)
     if objects.shape != (size,):
         raise InputError(f"{name} has shape {objects.shape}; give one a record, ({size},)")

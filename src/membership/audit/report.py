@@ -19,13 +19,17 @@ from membership.arrays import check_delta, check_level, one_of, whole
 from membership.audit import design, sentences
 from membership.audit.reading import Scored, read_scores
 from membership.metrics import auc_interval, tpr_interval
+from membership.metrics.roc import flagged
 
 FORMAT = "membership-audit-1"
 """What `audit.schema.json`, published with the site, describes."""
+HTML, JSON = "audit.html", "audit.json"
 RATES = (0.001, 0.01, 0.1)
 PRIORS = (0.5, 0.1, 0.01)
 MOST_EXPOSED = 20
 LEAST_IN_GROUP = 10
+OF_GROUPS = 0.01
+"""Share of all non-members that the one threshold accuses at which groups are told apart."""
 CARRIED = 10
 """False positives that a rate must let one expect before its TPR is called measured."""
 DELTA = 1e-5
@@ -59,7 +63,7 @@ def audit(
     }
     return {
         "format": FORMAT,
-        "provenance": made_from({"arrays": digest}),
+        "provenance": made_from({"arrays": digest}, columns=[scored.column]),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
         **measured,
@@ -95,7 +99,9 @@ def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:
     }
 
 
-def by_command(report: dict[str, Any], file: Path, options: dict[str, Any]) -> dict[str, Any]:
+def by_command(
+    report: dict[str, Any], file: Path, digest: str, options: dict[str, Any]
+) -> dict[str, Any]:
     """The report with the file and the command, without its folders, in its provenance."""
     name = file.name.encode(errors="replace").decode()  # a file's name need not be UTF-8
     given = [
@@ -105,7 +111,7 @@ def by_command(report: dict[str, Any], file: Path, options: dict[str, Any]) -> d
     ]
     made = {
         "command": shlex.join(["membership", "audit", name, *given]),
-        "inputs": [{"name": name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}],
+        "inputs": [{"name": name, "sha256": digest}],
     }
     return {**report, "provenance": {**report["provenance"], **made}}
 
@@ -141,11 +147,17 @@ def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Pat
         scored = read_scores(scored)
     paths.require_writable(folder)
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    files = {"audit.html": _html(report, scored, title), "audit.json": text}
-    for name, content in files.items():
-        # A file's name need not be UTF-8.
-        paths.atomic_write(folder / name, content.encode(errors="replace"))
-    return [folder / name for name in files]
+    files = {folder / HTML: _html(report, scored, title), folder / JSON: text}
+    # A file's name need not be UTF-8.
+    paths.atomic_write_all({file: one.encode(errors="replace") for file, one in files.items()})
+    return [*files]
+
+
+def check_writable(folder: Path) -> None:
+    """See that a report can be written to a folder, and write nothing."""
+    paths.check_writable(folder)
+    for name in (HTML, JSON):
+        paths.plain_file(folder / name)
 
 
 def area(score: np.ndarray, member: np.ndarray, level: float) -> dict[str, float]:
@@ -178,7 +190,7 @@ def _groups(scored: Scored, level: float) -> list[dict[str, Any]]:
     """Each group's own AUC, and its rates at the threshold of 1% false positives over all."""
     if scored.group is None:
         return []
-    threshold = np.quantile(scored.score[~scored.member], 0.99, method="higher")
+    above = flagged(scored.score, scored.member, OF_GROUPS)
     names, place, sizes = np.unique(scored.group, return_inverse=True, return_counts=True)
     rows_of = np.split(np.argsort(place, kind="stable"), np.cumsum(sizes)[:-1])
     found = []
@@ -189,7 +201,7 @@ def _groups(scored: Scored, level: float) -> list[dict[str, Any]]:
         if min(counts.values()) >= LEAST_IN_GROUP:
             entry["auc"] = area(score, member, level)
         for rate, side in (("tpr", member), ("fpr", ~member)):
-            entry[rate] = _share(int((score[side] > threshold).sum()), int(side.sum()), level)
+            entry[rate] = _share(int(above[rows][side].sum()), int(side.sum()), level)
         found.append(entry)
     return found
 

@@ -10,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
+from membership.audit.columns import notes_of_columns
 from membership.audit.reading import Scored
-from membership.audit.tasks import in_parts
+from membership.audit.streams import in_parts
 from membership.metrics import auc, auc_interval
 
 NO_PROOF_OF_SAFETY = (
@@ -173,7 +174,10 @@ def checklist_of_scores(
 ) -> list[Item]:
     """The items of an audit that sees scores and no records; `noted` where a note is of these."""
     once = " none occurs twice," if named else ""
-    order = f"higher scores mean member, few records tie,{once} and neither side is rare"
+    order = (
+        f"higher scores mean member, few records tie,{once} no score numbers or orders the rows, "
+        "and neither side is rare"
+    )
     looked = f"Whether {order}: a note says what was found." if noted else f"{order.capitalize()}."
     return [
         *_items(ASSUMED, [_TRUTH, *([_COINS] if coins else [_DRAWN, _ALONE])]),
@@ -217,7 +221,7 @@ LOOKED_AT = 4000
 
 def notes_of_scores(scored: Scored, level: float) -> list[str]:
     """Warnings about scores, a sentence each."""
-    notes = not_read(scored.not_read)
+    notes = not_read(scored.not_read) + notes_of_columns({scored.column: scored.score})
     notes += notes_of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
     return notes + notes_of_rows(scored.record, scored.member)
 

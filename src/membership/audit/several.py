@@ -1,6 +1,7 @@
 """Attacks on the same targets and records: ranked, compared in pairs, and what they prove."""
 
 import hashlib
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -11,10 +12,12 @@ from membership.arrays import BoolArray, FloatArray, one_of
 from membership.attacks import ScoreTable
 from membership.audit import design as designs
 from membership.audit import report, sentences
+from membership.audit.columns import notes_of_columns
 from membership.audit.reading import Scored, Several, read_scores
 from membership.audit.report import CARRIED, DELTA, FORMAT, RATES, area, made_from, rate
 from membership.errors import InputError
 from membership.privacy.lower_bounds import LEAST_RECORDS
+from membership.settings import brief
 
 
 def audit(
@@ -24,6 +27,7 @@ def audit(
     delta: float = DELTA,
     seed: int = 0,
     design: str = designs.TRIALS,
+    attacks: Sequence[str] = (),
 ) -> dict:
     """Say what attacks' scores prove of a model, or of several.
 
@@ -43,14 +47,17 @@ def audit(
         What the bounds suppose of one attack's records: independent trials, or that each record was
         included by its own fair coin in this one training run. Say "coins" only where you know it:
         `membership.privacy.one_run_epsilon` and `one_run_mu` then make the bounds.
+    attacks : sequence of str
+        The columns that are scores, as `read_scores` has it.
 
     Returns
     -------
     dict
-        Plain JSON values, the same for the same scores in any order but for the date, and for the
-        numbers of rows where records have no names: ``provenance`` {version, date, command, inputs
-        [{name, sha256}]}, where arrays are the float64 scores and then the memberships, a byte
-        each. Rates are fractions in [0, 1].
+        Plain JSON values, the same for the same scores in any order but for the date, for the
+        numbers of rows where records have no names, and for a note on a column that orders the
+        rows: ``provenance`` {version, date, command, inputs [{name, sha256}], columns}, where
+        ``columns`` were taken for attacks, and arrays are the float64 scores and then the
+        memberships, a byte each. Rates are fractions in [0, 1].
 
         Of one attack on one target: ``auc`` {value, low, high};
         ``tpr_at_fpr`` [{fpr, value, low, high, expected_false_positives, measured}];
@@ -76,8 +83,11 @@ def audit(
         `level` or `delta` is out of range, there are too few records, or `design` is "coins" and
         there are several attacks or targets, or no fair coin gives so many members.
     """
+    report.check(level, delta, seed)
     if not isinstance(scored, Scored | Several):
-        scored = read_scores(scored)
+        scored = read_scores(scored, attacks)
+    elif attacks:
+        raise InputError(f"attacks = {brief(attacks)}: they are columns of a table; leave out")
     if isinstance(scored, Scored):
         return report.audit(scored, level=level, delta=delta, drawn=design)
     one_of("design", design, designs.DESIGNS)
@@ -85,7 +95,6 @@ def audit(
         raise InputError(
             "design = 'coins': its bounds are of one attack on one target; choose one beforehand"
         )
-    report.check(level, delta, seed)
     table = _table(scored)
     # Of several targets each has a record once, and they may share it.
     copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
@@ -99,7 +108,7 @@ def audit(
     single = [sentences.ONE_TARGET] * (len(scored.targets) == 1)
     return {
         "format": FORMAT,
-        "provenance": made_from({"arrays": digest.hexdigest()}, seed=seed),
+        "provenance": made_from({"arrays": digest.hexdigest()}, seed=seed, columns=[*scored.score]),
         **ranking,
         "strongest": close,
         "left_out": [],
@@ -157,7 +166,8 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
-    notes = [
+    notes = notes_of_columns(scored.score)
+    notes += [
         f"{attack['name']}: {text}"
         for attack in ranking
         for text in sentences.notes_of_attack(scored.score[attack["name"]], attack["auc"]["high"])

@@ -1,104 +1,46 @@
 """Records, in an array or read a part at a time, and what a model of each task answers for them."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import special
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from membership import networks, signals
 from membership.arrays import BoolArray, FloatArray, as_real, one_of
 from membership.audit.reading import LEAST_RECORDS
+from membership.audit.streams import Records, in_parts, is_stream, read_stream
 from membership.data.dataset import record_hashes
 from membership.errors import InputError
+from membership.networks import SURE
 
-Records = tuple[Any, np.ndarray]
-"""An array or a `Streamed`, and what is told of each record."""
 Arrays = dict[str, np.ndarray]
 
 MOST_CLASSES = 10**6
-SURE = 1e-9
-"""A forest answers probabilities of 0 and 1, whose log-odds are infinite; they stop here."""
-PART = 256
-"""Records that are read at once, where no loader says how many."""
 
 
-class Streamed:
-    """A Dataset of pairs (record, label), in its own order."""
+@dataclass(frozen=True)
+class _OfClasses:
+    """Models that answer logits, or probabilities where `outputs` says so."""
 
-    def __init__(self, dataset: Any, how: dict[str, Any], shape: tuple[int, ...] = ()) -> None:
-        self.dataset, self.how, self.shape = dataset, how, (len(dataset), *shape)
+    outputs: str | None = None
+    apart = False
+    """Whether each answer is for a label of its own."""
 
-    def __len__(self) -> int:
-        return self.shape[0]
+    def as_logits(self, model: Any, answers: FloatArray) -> FloatArray:
+        """All that a model answered, judged at once: a few of many logits may lie from 0 to 1."""
+        if hasattr(model, "predict_proba"):  # The logits of these were made here.
+            return answers
+        return networks.as_logits(answers, self.outputs, apart=self.apart)
 
-    def __getitem__(self, rows: np.ndarray) -> "Streamed":
-        """Some of the records, by a mask or by their places."""
-        places = np.arange(len(self))[rows].tolist()
-        return Streamed(Subset(self.dataset, places), self.how, self.shape[1:])
-
-    def parts(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Records and labels in order, a part at a time."""
-        for pair in DataLoader(self.dataset, shuffle=False, **self.how):
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise InputError("x: the Dataset does not give pairs; give (record, label)")
-            yield as_real("x: the records", pair[0]), as_real("x: the labels", pair[1])
+    def settled(self, answers: FloatArray) -> Any:
+        """The task for further models of a training of which one has answered this."""
+        within = answers.min() >= 0 and answers.max() <= 1
+        return self if self.outputs or within else replace(self, outputs="logits")
 
 
-def is_stream(x: Any) -> bool:
-    return isinstance(x, Dataset | DataLoader)
-
-
-def read_stream(x: Any, y: Any) -> tuple[Streamed, np.ndarray]:
-    """A Dataset, or that of a DataLoader, and its labels, checked in one pass.
-
-    Raises
-    ------
-    InputError
-        It has no length or no pairs, records differ in shape or are not finite, or labels are
-        given beside it.
-    """
-    how: dict[str, Any] = {"batch_size": PART}
-    if isinstance(x, DataLoader):
-        how = {"num_workers": x.num_workers, "collate_fn": x.collate_fn}
-        how["batch_size"] = max(x.batch_size or PART, PART)
-        x = x.dataset
-    if isinstance(x, IterableDataset) or not hasattr(x, "__len__"):
-        raise InputError("x is a Dataset without a length; give one with __len__ and __getitem__")
-    if y is not None:
-        raise InputError("y is given beside a Dataset, which has labels; give None")
-    if not len(x):
-        raise InputError("x: the Dataset holds no records")
-    stream, labels, shapes = Streamed(x, how), [], set()
-    for records, part in stream.parts():
-        if not np.isfinite(records).all():
-            raise InputError(f"x: records of type {records.dtype}; give finite numbers")
-        labels.append(part)
-        shapes.add(records.shape[1:])
-    if len(shapes) > 1:
-        raise InputError(f"x: records of shapes {sorted(shapes)[:3]}; give one shape")
-    return Streamed(x, how, shapes.pop()), np.concatenate(labels)
-
-
-def in_parts(x: Any, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Records with what is told of them: an array whole, a Dataset a part at a time."""
-    if not isinstance(x, Streamed):
-        yield x, y
-        return
-    at = 0
-    for records, _ in x.parts():
-        yield records, y[at : at + len(records)]
-        at += len(records)
-
-
-def for_training(x: Any) -> Any:
-    """What a training is given: an array, or a Dataset of the records."""
-    return x.dataset if isinstance(x, Streamed) else x
-
-
-class Classification:
+class Classification(_OfClasses):
     """Labels 0 to classes - 1, and models that answer logits or probabilities."""
 
     def labels(self, role: str, y: Any) -> np.ndarray:
@@ -129,24 +71,25 @@ class Classification:
         return int(y.max()) + 1
 
     def answers(self, model: Any, x: np.ndarray, width: int) -> FloatArray:
-        """Logits of the records; of a scikit-learn classifier, the logs of its probabilities."""
+        """What is answered; of a scikit-learn classifier, the logs of its probabilities."""
         if hasattr(model, "predict_proba"):
             return _of_classifier(model, x, width)
         answers = _asked(model, x, "a classifier with predict_proba", "logits")
+        if answers.shape == x.shape[:1] and width <= 2:  # A head that squeezes its one logit.
+            return answers[:, None]
         if answers.shape[:1] != x.shape[:1] or answers.ndim != 2:
             raise InputError(
                 f"model answers {answers.shape} for {len(x)} records; give (records, classes), and "
                 "(records, 1) where there is one logit"
             )
-        networks.require_logits(_finite(answers))
         return answers
 
     def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
         return {
-            "log_odds": signals.scaled_logit(answers, None, y)[0],
-            "halved_log_odds": signals.scaled_logit(answers / 2, None, y)[0],
-            "hinge": signals.hinge(answers, None, y)[0],
-            "correct": signals.correct(answers, None, y)[0].astype(bool),
+            "log_odds": signals.scaled_logit(answers, None, y, outputs="logits")[0],
+            "halved_log_odds": signals.scaled_logit(answers / 2, None, y, outputs="logits")[0],
+            "hinge": signals.hinge(answers, None, y, outputs="logits")[0],
+            "correct": signals.correct(answers, None, y, outputs="logits")[0].astype(bool),
         }
 
     def observed(
@@ -202,7 +145,14 @@ class Regression(_Columns):
                 f"model answers {answers.shape} for {len(x)} records; give {wanted}, a number "
                 "for each that is predicted"
             )
-        return _finite(answers.reshape(wanted))
+        return answers.reshape(wanted)
+
+    def as_logits(self, model: Any, answers: FloatArray) -> FloatArray:
+        """Numbers are what they are."""
+        return answers
+
+    def settled(self, answers: FloatArray) -> "Regression":
+        return self
 
     def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
         return {"log_odds": ((answers - y) ** 2).sum(axis=1)}
@@ -219,12 +169,14 @@ class Regression(_Columns):
         return {name: _odds(np.maximum(error / scale, SURE)) for name, error in answers.items()}
 
 
-class MultiLabel(_Columns):
+class MultiLabel(_Columns, _OfClasses):
     """Several labels a record, 0 or 1 each, and models that answer one logit for each.
 
     The binary cross-entropies of a record's labels are summed, which is the loss of all of them
     together. The sum is stored as the log-odds of its likelihood.
     """
+
+    apart = True
 
     def labels(self, role: str, y: Any) -> np.ndarray:
         y = as_real(f"{role}: the labels", y)
@@ -245,9 +197,7 @@ class MultiLabel(_Columns):
                 f"model answers {answers.shape} for {len(x)} records; give {(len(x), width)}, a "
                 "logit for each label"
             )
-        if ((answers >= 0) & (answers <= 1)).all():
-            raise InputError("model answers probabilities; give logits, without the sigmoid")
-        return _finite(answers)
+        return answers
 
     def signals(self, answers: FloatArray, y: np.ndarray) -> Arrays:
         loss = np.logaddexp(0.0, (1 - 2 * y) * answers).sum(axis=1)
@@ -287,9 +237,14 @@ def _of_labels(model: Any, x: np.ndarray) -> FloatArray:
     )
 
 
-def task_of(name: str) -> Task:
+def task_of(name: str, outputs: str | None = None) -> Task:
     one_of("task", name, TASKS)
-    return TASKS[name]()
+    if outputs is None:
+        return TASKS[name]()
+    one_of("outputs", outputs, networks.OUTPUTS)
+    if name == "regression":
+        raise InputError(f"outputs = {outputs!r}: a regression answers numbers; leave it out")
+    return TASKS[name](outputs)
 
 
 def records_of(role: str, x: Any, y: Any, task: Task) -> Records:
@@ -313,7 +268,10 @@ def answers_of(task: Task, model: Any, x: Any, y: np.ndarray) -> FloatArray:
     """What a model answers for each record."""
     width = task.width(y)
     parts = in_parts(x, y)
-    return np.concatenate([task.answers(model, records, width) for records, _ in parts])
+    answers = np.concatenate([task.answers(model, records, width) for records, _ in parts])
+    if not np.isfinite(answers).all():
+        raise InputError("model answers numbers that are not finite; has its training diverged?")
+    return task.as_logits(model, answers)
 
 
 def hashes_of(task: Task, part: Records) -> np.ndarray:
@@ -332,12 +290,6 @@ def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:
         f"model is of type {type(model).__name__}; give a torch.nn.Module, {other}, or a function "
         f"from records to {answered}"
     )
-
-
-def _finite(answers: FloatArray) -> FloatArray:
-    if not np.isfinite(answers).all():
-        raise InputError("model answers numbers that are not finite; has its training diverged?")
-    return answers
 
 
 def _of_classifier(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:

@@ -118,19 +118,28 @@ def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
 
 @cli.command()
 @click.argument("exhibit")
-def cite(exhibit: str) -> None:
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Cite your own run, by the folder of its results, such as results/quick/iha.",
+)
+def cite(exhibit: str, folder: Path | None) -> None:
     """Print BibTeX of the paper-size run of an EXHIBIT, such as iha-tab-2, and of its paper."""
     from membership import bibliography
-    from membership.exhibits.files import recorded
-    from membership.exhibits.homes import chapter_of
-    from membership.exhibits.listing import bibtex
+    from membership.exhibits.files import recorded, recorded_at
+    from membership.exhibits.listing import bibtex, find
 
-    run = recorded(exhibit, "paper")
+    found = find(exhibit)
+    exhibit = found["id"]
+    run = recorded(exhibit, "paper") if folder is None else recorded_at(folder / exhibit)
     if run:
         click.echo(bibtex(exhibit, run[0]))
+    elif folder is not None:
+        raise InputError(f"--run {folder}: it has no {exhibit}; name the folder of a chapter's run")
     else:
         click.echo(f"{exhibit} has no paper-size run here: cite the paper alone.", err=True)
-    click.echo(bibliography.bibtex(chapter_of(exhibit)), nl=False)
+    click.echo(bibliography.bibtex(found["chapter"]), nl=False)
 
 
 @cli.command("list")
@@ -302,7 +311,7 @@ def unforeseen(error: Exception) -> str:
     for folder in ([checkout / "logs"] if checkout else []) + [Path(tempfile.gettempdir())]:
         log = folder / "membership-error.log"
         try:
-            paths.write_made(log, told)
+            paths.write_made(log, told, follow=False)
         except (InputError, RunError):
             continue
         return (

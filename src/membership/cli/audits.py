@@ -28,7 +28,7 @@ EVIDENCE = ".evidence"
 )
 @click.option(
     "--seed",
-    type=int,
+    type=click.IntRange(min=0),
     default=0,
     show_default=True,
     help="Of the resampling that compares attacks.",
@@ -38,7 +38,7 @@ EVIDENCE = ".evidence"
     "attacks",
     multiple=True,
     metavar="COLUMN",
-    help="A column of scores, one an attack; may be given several times.",
+    help="A column of scores, one an attack, whatever its name; may be given several times.",
 )
 @click.option(
     "--design",
@@ -59,14 +59,15 @@ def audit(
     """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
     Columns of scores: member (0 or 1), score (higher means member) or one column an attack under
-    any names, which are then compared, and, if wanted, group, record and target (which of several
-    models was asked). Evidence is what a run or `membership.evidence` has saved; every attack it
-    allows is tried.
+    any names but such as id or label, which are then compared, and, if wanted, group, record and
+    target (which of several models was asked). Evidence is what a run or `membership.evidence` has
+    saved; every attack it allows is tried.
     """
     # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import audit as room
-    from membership import evidence
-    from membership.audit.report import by_command
+    from membership import tables
+    from membership.audit.report import by_command, check_writable
+    from membership.evidence import files
 
     options: dict[str, Any] = {"level": level, "delta": delta}
     if file.suffix == EVIDENCE:
@@ -75,15 +76,19 @@ def audit(
         if design != "trials":
             raise InputError(f"--design {design}: evidence has its own; leave out, or give scores")
         scored, options = None, options | {"seed": seed}
-        report = room.compare(evidence.load(file), **options)
+        seen, digest = files.read(file)
+        check_writable(output)
+        report = room.compare(seen, **options)
     else:
-        scored = room.read_scores(file, attacks)
+        table = tables.read(file)
+        scored, digest = room.read_scores(table, attacks), table.digest
+        check_writable(output)
         options |= {} if isinstance(scored, room.Scored) else {"seed": seed}
         options |= {} if design == "trials" else {"design": design}
         report = room.audit(scored, **options)
     if attacks:
         options["attack"] = attacks
-    report = by_command(report, file, options)
+    report = by_command(report, file, digest, options)
     for path in room.write(report, scored, output, file.name):
         click.echo(path)
 

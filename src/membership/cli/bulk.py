@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 40
+RUNS, SPREAD = "runs.csv", "sweep.csv"
 FOLDER = click.Path(path_type=Path, file_okay=False)
 EXHIBIT = click.option(
     "--exhibit", multiple=True, help="Show the numbers of this exhibit only. Repeatable."
@@ -60,6 +61,8 @@ def sweep(
     points = room.plan(chapter, collect(given, profile), output)
     _require_exhibits(chapter, exhibit)
     paths.require_writable(output)
+    for name in (RUNS, SPREAD):
+        paths.plain_file(output / name)
     failed = room.run_sweep(points, at_once, quiet=quiet)
     failed_names = {point.name for point, _ in failed}
     finished = [point for point in points if point.name not in failed_names]
@@ -75,8 +78,8 @@ def sweep(
         varied = list(points[0].varied)
         table = tables.spread(runs, varied)
         _print_spread(table, varied, exhibit)
-        _save(runs, output / "runs.csv")
-        _save(table, output / "sweep.csv")
+        _save(runs, output / RUNS)
+        _save(table, output / SPREAD)
     if failed:
         click.echo(f"membership: {len(failed)} of {len(points)} runs failed", err=True)
         sys.exit(1)
@@ -198,6 +201,8 @@ def plan(
     """
     from membership.running import pieces as room
 
+    if written is not None:
+        written = paths.plain_file(paths.own_path(str(written)))
     names = list(dict.fromkeys(chapter)) or running.chapters()
     measured = paths.project_root() / MEASURED
     pieces = room.plan(names, collect(given, profile), measured, shares)
@@ -205,7 +210,7 @@ def plan(
         listed = [asdict(piece) for piece in pieces]
         cache = str(paths.cache_dir().absolute())
         content = {"chapters": names, "cache": cache, "pieces": listed}
-        paths.atomic_write(paths.own_path(str(written)), json.dumps(content, indent=1))
+        paths.atomic_write(written, json.dumps(content, indent=1))
     rows = [
         [
             f"{piece.chapter} {piece.evidence}",
@@ -255,7 +260,7 @@ def gather(
         raise InputError("--measured: a share is not the whole; leave out --share")
     if measured is not None:
         room.costs(measured)  # a table of ours, or no file yet: it is written anew
-        paths.check_writable(measured.parent)
+        paths.check_writable(paths.plain_file(measured).parent)
     settings = running.check(
         chapter, running.settings_class(chapter).typed(collect(given, profile))
     )

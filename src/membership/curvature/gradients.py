@@ -21,6 +21,7 @@ from membership.curvature.objective import (
     backward,
     gradients_at_once,
     gradients_by_graph,
+    named,
     objective,
     pair,
     to_train,
@@ -35,7 +36,7 @@ BLOCK_NUMBERS = 1 << 24
 
 
 def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.ndarray:
-    """The gradient of each record's loss with respect to all parameters.
+    """The gradient of each record's loss with respect to all parameters that are trained.
 
     Parameters
     ----------
@@ -49,13 +50,14 @@ def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.nda
     Returns
     -------
     numpy.ndarray of float64, shape (records, p)
-        Parameters in the order of ``model.parameters()``, each row by row; evaluated in float64
-        whatever the model's own precision.
+        Parameters in the order of ``model.parameters()``, each row by row, without those that are
+        frozen (``requires_grad`` is False); in float64 whatever the model's own precision.
 
     Raises
     ------
     InputError
-        See `membership.curvature.objective`; or the gradients do not fit in memory.
+        See `membership.curvature.objective`; some gradients are not finite; or they do not fit in
+        memory.
     """
     goal = objective(model, loss, x, y)
     x, y = goal.records(x, y)
@@ -64,9 +66,21 @@ def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.nda
     result = np.empty((len(x), goal.size))
     first = 0
     for block, _ in gradient_blocks(goal, x, y):
+        require_finite_gradients(block, first)
         result[first : first + len(block)] = block.cpu().numpy()
         first += len(block)
     return result
+
+
+def require_finite_gradients(block: torch.Tensor, first: int, what: str = "") -> None:
+    """Raise an InputError that names the records of a block, from the first on, with none."""
+    lost = (~torch.isfinite(block).all(1)).nonzero().flatten()
+    if len(lost):
+        raise InputError(
+            f"model or loss: the gradient is not finite{named(lost + first)}{what}; a derivative "
+            "does not exist there, as that of a norm, a root or a distance at 0: leave the record "
+            "out, or add a small constant inside"
+        )
 
 
 def gradient_blocks(
@@ -86,6 +100,11 @@ def mean_gradient(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> torch.Te
         part = to_train(goal)
         losses = goal.losses(part, some_x, some_y)
         total += backward(losses, part, torch.ones_like(losses)[None])[0]
+    if not torch.isfinite(total).all():
+        first = 0
+        for block, losses in gradient_blocks(goal, x, y):
+            require_finite_gradients(block, first, " of train")
+            first += len(losses)
     return total / len(x)
 
 
@@ -173,9 +192,10 @@ def views(
     train, query = goal.records(*train), goal.records(*query)
     mean = numbers(mean_gradient(goal, *train))
     weight = numbers(goal.vector())
+    first = 0
     for gradient, losses in gradient_blocks(goal, *query):
-        if not torch.isfinite(gradient).all():
-            raise InputError("query: the gradients of some records are not finite")
+        require_finite_gradients(gradient, first, " of query")
+        first += len(losses)
         yield WhiteBoxView(numbers(gradient), losses.cpu().numpy(), mean, weight, len(train[0]))
 
 

@@ -29,12 +29,14 @@ from torch.func import grad, jacfwd, vmap
 
 from membership import memory
 from membership.arrays import from_zero
+from membership.curvature.differences import slopes_apart
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
 from membership.curvature.objective import (
     Loss,
     Objective,
     backward,
     derivable,
+    named,
     objective,
     to_train,
 )
@@ -63,13 +65,13 @@ def hessian(model: nn.Module, loss: Loss, x: Any, y: Any, weight_decay: float = 
     Returns
     -------
     numpy.ndarray of float64, shape (p, p)
-        Symmetric; parameters in the order of ``model.parameters()``.
+        Symmetric; parameters in the order of ``model.parameters()``, without those that are frozen.
 
     Raises
     ------
     InputError
-        See `membership.curvature.objective`; `weight_decay` is negative; or the matrix does not
-        fit in memory.
+        See `membership.curvature.objective`; `weight_decay` is negative; the loss has no second
+        derivatives at some record; or the matrix does not fit in memory.
     """
     goal = objective(model, loss, x, y)
     x, y = goal.records(x, y)
@@ -91,8 +93,32 @@ def hessian_matrix(
     matrix = (
         hessian_by_products(goal, x, y) if chain is None else layered_hessian(goal, chain, x, y)
     )
+    require_finite(goal, x, y, matrix)
     matrix.diagonal().add_(weight_decay)
     return matrix
+
+
+def require_finite(
+    goal: Objective, x: torch.Tensor, y: torch.Tensor, products: torch.Tensor
+) -> None:
+    """Raise an InputError that names the records at which a Hessian's products are no numbers."""
+    if torch.isfinite(products).all():
+        return
+    every = products.new_ones(1, goal.size)
+
+    def lost(rows: torch.Tensor) -> torch.Tensor:
+        if torch.isfinite(hessian_products(goal, x[rows], y[rows], every)).all():
+            return rows[:0]
+        if len(rows) == 1:
+            return rows
+        return torch.cat([lost(half) for half in rows.tensor_split(2)])
+
+    found = lost(torch.arange(len(x), device=x.device))
+    raise InputError(
+        f"model or loss: the Hessian is not finite{named(found)}; a second derivative does not "
+        "exist there, as that of a norm, a root or a distance at 0: leave the record out, or add a "
+        "small constant inside"
+    )
 
 
 def hessian_by_products(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -156,6 +182,27 @@ def require_second_derivatives(goal: Objective, x: torch.Tensor, y: torch.Tensor
             )
         seen.add(step)
         steps += [before for before, _ in step.next_functions]
+    _check_second(goal, x, y)
+
+
+def _check_second(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
+    """Refuse a gradient whose backward pass is not its derivative."""
+    signs = torch.arange(goal.size, device=goal.device) % 2 * 2 - 1
+
+    def gradient(values: dict[str, torch.Tensor]) -> torch.Tensor:
+        with torch.enable_grad():
+            trained = {
+                name: v if v.requires_grad else v.requires_grad_() for name, v in values.items()
+            }
+            return signs * _gradient(goal, trained, x, y)
+
+    apart = slopes_apart(gradient, goal.parameters)
+    if apart is not None:
+        raise InputError(
+            f"model or loss: along one direction the gradient moves by {apart[0]:.3g} and its "
+            f"backward pass gives {apart[1]:.3g}, so there is no Hessian; write the backward pass "
+            "of a function of your own in operations that torch differentiates, without detach"
+        )
 
 
 @cache
@@ -207,7 +254,7 @@ def linear_chain(goal: Objective, x: torch.Tensor) -> LinearChain | None:
     owned = [value for layer in chain.linear for value in layer.parameters(recurse=False)]
     every = list(goal.module.parameters())
     # The order matters: rows of the Hessian are written where the model's parameters lie.
-    if [id(v) for v in owned] != [id(v) for v in every]:
+    if [id(v) for v in owned] != [id(v) for v in every] or len(every) != len(goal.parameters):
         return None
     with torch.no_grad():
         read, answer = chain.inputs_of_linear(x)

@@ -14,13 +14,17 @@ import torch
 from torch import nn
 from torch.func import functional_call, grad, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
 
 from membership import networks
+from membership.curvature.differences import slopes_apart
 from membership.errors import InputError
 
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 # Records whose losses are tried at a time.
 TRIED = 8192
+# Records on which the backward pass is compared with differences of the loss.
+BACKWARD = 16
 # What a record's loss may differ by, alone and beside another: float64's rounding is far below,
 # and a batch norm's doing far above.
 ROUNDING = 1e-6
@@ -47,7 +51,8 @@ class Objective:
     loss : callable
         From outputs (records, ...) and targets to losses (records,).
     parameters, buffers : dict of torch.Tensor
-        By name, in the model's order, on its device.
+        By name, in the model's order, on its device; of the parameters those that are trained,
+        for a frozen one is a constant.
     model : nn.Module
         The model itself, to copy from.
     whole : bool
@@ -134,14 +139,27 @@ class Objective:
 
 @contextmanager
 def _differentiable() -> Iterator[None]:
-    """Attention by torch's plain formulas: its fused ones have no second derivatives."""
+    """Attention and weight norm by plain formulas: torch's fused ones have no second derivatives.
+
+    Those of a weight norm it does give, but without the share of the norm itself.
+    """
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     try:
-        with sdpa_kernel(SDPBackend.MATH):
+        with sdpa_kernel(SDPBackend.MATH), _PlainNorm():
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
+
+
+class _PlainNorm(TorchFunctionMode):
+    """Writes a weight norm out, wherever it is called."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") == "_weight_norm":
+            direction, size, dim = (*args, *(kwargs or {}).values())
+            return direction * (size / torch.norm_except_dim(direction, 2, dim))
+        return func(*args, **(kwargs or {}))
 
 
 def pair(name: str, value: Any) -> tuple[Any, Any]:
@@ -169,6 +187,7 @@ def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
         _check_loss(goal, *first)
         _check_function(goal, *first)
         _require_losses(goal, "the records", *records)
+        _check_backward(goal, *(part[:BACKWARD] for part in records))
         return replace(goal, vectorised=_vectorises(goal, *first))
 
 
@@ -191,13 +210,15 @@ def _copied(model: nn.Module, loss: Loss, dtype: torch.dtype) -> Objective:
     for part in module.modules():
         if isinstance(part, nn.Embedding | nn.EmbeddingBag):
             part.sparse = False  # the same gradients, in a layout that has derivatives itself
+            part.scale_grad_by_freq = False  # the derivative, by whose frequency nothing is scaled
         for name, value in vars(part).items():
             if isinstance(value, torch.Tensor) and value.is_floating_point():
                 vars(part)[name] = value.detach().to(dtype)
+    trained = {name for name, value in model.named_parameters() if value.requires_grad}
     return Objective(
         module,
         loss,
-        {name: value.detach() for name, value in module.named_parameters()},
+        {name: value.detach() for name, value in module.named_parameters() if name in trained},
         {name: value.detach() for name, value in module.named_buffers()},
         model,
     )
@@ -227,15 +248,13 @@ def _check_model(model: nn.Module) -> None:
                 "statistics, so a record's loss is not a function of that record alone; give it "
                 "some, or take a norm over each record such as GroupNorm"
             )
-    frozen = [name for name, value in model.named_parameters() if not value.requires_grad]
-    if frozen:
-        raise InputError(
-            f"model: {', '.join(frozen[:3])} {'is' if len(frozen) == 1 else 'are'} frozen "
-            f"({len(frozen)} parameters in all); unfreeze with requires_grad_(True), or pass a "
-            "model without them"
-        )
     if not any(True for _ in model.parameters()):
         raise InputError("model: it has no parameters")
+    if not any(value.requires_grad for value in model.parameters()):
+        raise InputError(
+            "model: all its parameters are frozen; unfreeze those that were trained, such as the "
+            "whole model with model.requires_grad_(True)"
+        )
     if any(value.is_complex() for value in model.parameters()):
         raise InputError("model: some parameters are complex; give a model with real ones")
 
@@ -330,6 +349,19 @@ def _check_function(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
         )
 
 
+def _check_backward(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
+    """Refuse a loss whose backward pass is not its derivative."""
+    with derivable():
+        apart = slopes_apart(lambda values: goal.losses(values, x, y), goal.parameters)
+    if apart is not None:
+        raise InputError(
+            f"model or loss: along one direction the loss has the slope {apart[0]:.3g} and its "
+            f"backward pass gives {apart[1]:.3g}, so its gradient is no derivative; take out what "
+            "changes gradients alone (a backward hook, a reversal, a straight-through function, a "
+            "detach), and freeze what is not trained by requires_grad_(False)"
+        )
+
+
 def _same(left: torch.Tensor, right: torch.Tensor) -> bool:
     return torch.equal(left, right) or bool(torch.isnan(left).any())
 
@@ -353,9 +385,21 @@ def _tried(goal: Objective, what: str, parameters: dict, x: torch.Tensor, y: tor
 def _require_losses(goal: Objective, what: str, x: torch.Tensor, y: torch.Tensor) -> None:
     """Try all records once, before any work."""
     with torch.no_grad():
-        for part in zip(x.split(TRIED), y.split(TRIED), strict=True):
-            if not torch.isfinite(_tried(goal, what, goal.parameters, *part)).all():
-                raise InputError(f"loss: it is not finite on some records of {what}")
+        losses = [
+            _tried(goal, what, goal.parameters, *part)
+            for part in zip(x.split(TRIED), y.split(TRIED), strict=True)
+        ]
+    lost = (~torch.isfinite(torch.cat(losses))).nonzero().flatten()
+    if len(lost):
+        raise InputError(f"loss: it is not finite{named(lost)} of {what}")
+
+
+def named(records: torch.Tensor) -> str:
+    """The first of some records, by their indices, and how many they are."""
+    if len(records) == 0:
+        return ""
+    more = "" if len(records) == 1 else f" (the first of {len(records)} such)"
+    return f" at record {int(records[0])}{more}"
 
 
 def _vectorises(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> bool:

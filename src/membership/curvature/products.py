@@ -17,6 +17,7 @@ from membership.curvature.hessians import (
     forward_mode,
     hessian_products,
     linear_chain,
+    require_finite,
     require_second_derivatives,
 )
 from membership.curvature.objective import Objective
@@ -65,9 +66,16 @@ def hessian_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Produc
         sections = _sections(chain)
         between = [part for section in sections[:-1] for part in section]
         if all(type(part) in ELEMENTWISE for part in between):
-            return _ChainProduct(goal, chain, x, y)
+            return _finite(_ChainProduct(goal, chain, x, y), goal, x, y)
     require_second_derivatives(goal, x[:2], y[:2])
-    return lambda vectors: hessian_products(goal, x, y, vectors)
+    return _finite(lambda vectors: hessian_products(goal, x, y, vectors), goal, x, y)
+
+
+def _finite(product: Product, goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Product:
+    """A product that gives finite numbers, or an InputError that names the records."""
+    every = torch.ones(1, goal.size, dtype=goal.vector().dtype, device=goal.device)
+    require_finite(goal, x, y, product(every))
+    return product
 
 
 def _sections(chain: LinearChain) -> list[nn.Sequential]:

@@ -38,9 +38,12 @@ def load_own(path: Path, label: str = "") -> Dataset:
     else:
         arrays, kind = npz.read(path), "file"
     source = f"The reader's own {kind} {path.name}, {len(arrays.y):,} records."
-    return own_dataset(
-        arrays, _name(_stem(path) if kind == "file" else path.name), source, str(path)
-    )
+    return own_dataset(arrays, called(path), source, str(path))
+
+
+def called(path: Path) -> str:
+    """The name of the data set that a user's own file or folder becomes."""
+    return _name(path.name if path.is_dir() else _stem(path))
 
 
 def own_dataset(arrays: Prepared, name: str, source: str, where: str) -> Dataset:

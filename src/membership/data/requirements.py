@@ -186,14 +186,22 @@ def cautions(data: Outline, scaled: bool = False) -> list[str]:
             "(`membership.data.deduplicate`)"
         )
     spread = deviation(data.dataset.x, dtype=np.float64)
-    spread = spread[spread > 0]
-    if not (scaled or data.is_image) and len(spread) > 1 and spread.max() > WIDELY * spread.min():
+    varied = spread[spread > 0]
+    if not (scaled or data.is_image) and len(varied) > 1 and varied.max() > WIDELY * varied.min():
+        ends = (int(np.flatnonzero(spread == end)[0]) for end in (varied.max(), varied.min()))
+        widest, narrowest = (_feature(data.dataset, place) for place in ends)
         lines.append(
-            f"warning: features of {data.name} differ {spread.max() / spread.min():,.3g}-fold in "
-            "standard deviation, and networks are trained on them as they are; "
+            f"warning: features of {data.name} differ {varied.max() / varied.min():,.3g}-fold in "
+            f"standard deviation ({widest} most, {narrowest} least), and networks are trained on "
+            "them as they are; "
             "`-p standardise true` brings all of them to mean 0 and standard deviation 1"
         )
     return lines
+
+
+def _feature(dataset: Dataset, place: int) -> str:
+    """A feature by its column's name, which a reader finds in the file, else by its place."""
+    return repr(dataset.columns[place]) if dataset.columns else f"feature {place}"
 
 
 def require_scaled(data: Outline) -> None:
@@ -210,8 +218,8 @@ def require_scaled(data: Outline) -> None:
     size = np.sqrt(np.mean(np.square(flat, dtype=np.float64), axis=0))
     if size.max() > LARGEST_SIZE:
         raise InputError(
-            f"dataset {data.name!r}: feature {size.argmax()} has a root mean square of "
-            f"{size.max():,.4g}, and models are trained on records as they are; give "
+            f"dataset {data.name!r}: {_feature(data.dataset, int(size.argmax()))} has a root mean "
+            f"square of {size.max():,.4g}, and models are trained on records as they are; give "
             "`-p standardise true`, which brings every feature to mean 0 and standard deviation 1 "
             f"(at most {LARGEST_SIZE:g} is taken)"
         )

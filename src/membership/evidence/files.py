@@ -88,16 +88,15 @@ def load(path: Path | str) -> xr.Dataset:
         There is no such file, it is damaged, it declares more than 1 GB, or what it holds is not
         what its kind has.
     """
+    return read(path)[0]
+
+
+def read(path: Path | str) -> tuple[xr.Dataset, str]:
+    """What `load` gives, and the SHA-256 of the file as it was read."""
     path = Path(path)
+    payload = paths.content_of(path, MOST_FILE)
     try:
-        size = path.stat().st_size
-        if size > MOST_FILE:
-            raise InputError(f"{path}: {size:,} bytes; evidence has at most {MOST_FILE:,}")
-        payload = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    try:
-        return from_bytes(payload)
+        return from_bytes(payload), hashlib.sha256(payload).hexdigest()
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 

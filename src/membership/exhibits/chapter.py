@@ -127,11 +127,12 @@ def open_chapter(settings: Any) -> Chapter:
     Raises
     ------
     InputError
-        The chapter declares no exhibits.
+        The chapter declares no exhibits, or a paper-size run would name no commit that holds.
     """
     exhibits = declared(settings.chapter)
     if not exhibits:
         raise InputError(f"chapter {settings.chapter!r} declares no exhibits; see EXHIBITS")
+    files.require_citable(settings)
     return Chapter(settings, exhibits)
 
 

@@ -11,6 +11,7 @@ from membership.exhibits.listing import recipe
 from membership.exhibits.panels import WORDS, counted, panels
 from membership.exhibits.source import Source
 from membership.published import Claim, Contrast, Outcome
+from membership.published.claims import retired
 from membership.published.outcomes import CONTRADICTED, MARKS, NOT_TESTED, SUPPORTED, UNDECIDED
 
 # More contrasts than this are not drawn: they stand behind "The test".
@@ -56,6 +57,11 @@ class ClaimRow:
     former: Outcome | None
 
     @property
+    def as_fixed(self) -> str:
+        """What comes of it by the test that was fixed beforehand."""
+        return (self.former or self.outcome).mark
+
+    @property
     def is_untested(self) -> bool:
         """Whether neither run tests it."""
         return {self.outcome.word, *([self.own.word] if self.own else [])} == {NOT_TESTED}
@@ -88,11 +94,15 @@ def html(chapter: str, results: list[ClaimRow], exhibits: tuple[Exhibit, ...]) -
         groups=_by_origin(chapter, tested),
         findings=FINDINGS,
         untested=[row for row in results if row.is_untested],
-        counts=[(heading, counts(results, origin)) for origin, heading in _origins(chapter)],
+        counts=[
+            (heading, counts(results, origin), counts(results, origin, today=True))
+            for origin, heading in _origins(chapter)
+        ],
         numbers=verdicts(exhibits),
         has_own=any(row.own for row in results),
         places={exhibit.id: _place(chapter, exhibit.id) for exhibit in exhibits},
         numbering=_numbering(results),
+        retired=retired(chapter),
     )
 
 
@@ -119,9 +129,29 @@ def _numbering(results: list[ClaimRow]) -> dict[str, int]:
     return {row.claim.id: i + 1 for i, row in enumerate(results)}
 
 
-def counts(results: list[ClaimRow], origin: str) -> dict[str, int]:
-    """How many claims of a paper, or of our own, came out how."""
-    return counted([row.outcome.mark for row in results if row.claim.origin == origin], MARKS)
+def counts(results: list[ClaimRow], origin: str, today: bool = False) -> dict[str, int]:
+    """How many sentences of papers, or findings of our own, came out how: each counts once.
+
+    By the test that was fixed beforehand; as it is ``today``, where that is another. A claim that
+    tests a sentence once more counts with the first, in the chapter of that one.
+    """
+    first = [row for row in results if row.claim.origin == origin and not row.claim.variant_of]
+    return counted([row.outcome.mark if today else row.as_fixed for row in first], MARKS)
+
+
+def sentences(results: list[ClaimRow], origin: str) -> list[tuple[str, list[str]]]:
+    """Of each sentence that `counts` counts the mark, and what it divides into, if into any.
+
+    Those are the outcomes by all of its tests, the changed ones too, in the order of `MARKS`.
+    """
+    found = []
+    for row in results:
+        if row.claim.origin == origin and not row.claim.variant_of:
+            others = [one for one in results if one.claim.variant_of == row.claim.id]
+            marks = [row.as_fixed, *(one.outcome.mark for one in ([row] if row.former else []))]
+            marks += [one.outcome.mark for one in others]
+            found.append((row.as_fixed, sorted(marks, key=MARKS.index) if marks[1:] else []))
+    return sorted(found, key=lambda sentence: MARKS.index(sentence[0]))
 
 
 def text(results: list[ClaimRow]) -> str:

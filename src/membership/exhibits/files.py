@@ -5,10 +5,11 @@ import hashlib
 import io
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from membership import manifest, paths
+from membership import addresses, manifest, paths
 from membership.errors import InputError
 from membership.exhibits import provenance
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 NARROW = ".narrow.svg"
 """The picture for a phone or a column of a paper."""
-SUFFIXES = (".csv", ".json", ".svg", NARROW, ".pdf")
+DRAWN = (".svg", NARROW, ".pdf")
+SUFFIXES = (".csv", ".json", *DRAWN)
 # What a table may say of itself, and what is assumed where it says nothing.
 ATTRIBUTES: dict[str, Any] = {
     "data": {},
@@ -179,7 +181,12 @@ def recorded(
 
     if root and not Path(root).is_dir():
         raise InputError(f"root = {str(root)!r} is no folder; give a folder of results")
-    target = paths.in_run(location(exhibit_id, find(exhibit_id)["chapter"], profile, root))
+    target = location(exhibit_id, find(exhibit_id)["chapter"], profile, root)
+    return recorded_at(paths.in_run(target))
+
+
+def recorded_at(target: Path) -> tuple[dict[str, Any], bytes] | None:
+    """As `recorded`, of the exhibit's path without a suffix."""
     record_path, table_path = target.with_suffix(".json"), target.with_suffix(".csv")
     manifest.require(target.parent, [target.name + suffix for suffix in SUFFIXES])
     if not record_path.is_file():
@@ -225,11 +232,32 @@ def record_of(
         "profile": settings.profile,
         "seed": settings.seed,
         **{key: table.attrs.get(key, value) for key, value in ATTRIBUTES.items()},
+        **_unlike_the_profile(table, settings),
         "evidence": evidence,
         "versions": provenance.versions(),
         "commit": provenance.git_commit(),
         "csv_sha256": hashlib.sha256(csv_bytes(table)).hexdigest(),
     }
+
+
+def _unlike_the_profile(table: "pd.DataFrame", settings: Any) -> dict[str, Any]:
+    """The parameters that were changed, and which of its data are the reader's own; if any are."""
+    changed = settings.changed()
+    own = _own_data(table.attrs.get("data", {}), settings.parameters()) if changed else []
+    return {k: v for k, v in (("parameters", changed), ("own_data", own)) if v}
+
+
+def _own_data(names: Iterable[str], parameters: dict[str, Any]) -> list[str]:
+    from membership.data.own import called
+
+    own: list[str] = []
+
+    def note(address: addresses.Address) -> addresses.Address:
+        own.append(called(Path(address.place)))
+        return address
+
+    addresses.changed(parameters, note)
+    return [name for name in names if name.removesuffix("-standardised") in own]
 
 
 def contents_of(
@@ -257,6 +285,19 @@ def contents_of(
     return by_suffix
 
 
+def require_citable(settings: Any) -> None:
+    """Raise an InputError where results that are committed would name no commit that holds."""
+    committed = paths.project_root() / "results"
+    folder = Path(settings.results_dir or paths.results_dir())
+    if settings.profile != "paper" or folder.absolute() != committed.absolute():
+        return
+    if provenance.git_commit().endswith(provenance.DIRTY):
+        raise InputError(
+            "profile = 'paper': src or notebooks differ from their commit, so nobody could check "
+            "out what made these results; commit first, or name another results_dir"
+        )
+
+
 def save(
     exhibit: "Exhibit", table: "pd.DataFrame", settings: Any, evidence: dict[str, str]
 ) -> None:
@@ -264,11 +305,17 @@ def save(
 
     Where the run saved before differs in nothing but the commit and the libraries' versions, its
     record stays: what was made is the same. A commit that nobody can check out gives way.
+
+    Raises
+    ------
+    InputError
+        See `require_citable`.
     """
+    require_citable(settings)
     described = record_of(exhibit, table, settings, evidence)
     before = _saved(exhibit, settings)
     kept = {key: before[key] for key in _CIRCUMSTANCES if key in before}
-    if before == described | kept and not before.get("commit", "").endswith(provenance.DIRTY):
+    if before == described | kept and provenance.is_in_history(before.get("commit", "")):
         described = before
     target = location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
     write_together(target, contents_of(exhibit, table, described))

@@ -40,16 +40,21 @@ def listed(chapter: str | None = None) -> list[dict[str, str]]:
 
 
 def find(exhibit_id: str) -> dict[str, str]:
-    """The catalogue's entry for one exhibit."""
+    """The catalogue's entry for one exhibit, by its id or as one says it: "IHA Table 2"."""
     entries = {exhibit["id"]: exhibit for exhibit in listed()}
-    if exhibit_id in entries:
-        return entries[exhibit_id]
+    said = str(exhibit_id).lower().replace("_", " ")
+    spoken = {
+        f"{one['chapter']} {one['label']}".lower().replace("_", " "): one
+        for one in entries.values()
+    }
+    if found := entries.get(exhibit_id) or entries.get(said) or spoken.get(said):
+        return found
     if heir := retired().get(exhibit_id):
         raise InputError(f"exhibit {exhibit_id!r} is retired; {heir!r} took its place")
     named = [full_id for full_id in entries if full_id.endswith(f"-{exhibit_id}")]
     near = named or difflib.get_close_matches(str(exhibit_id), entries, n=1)
     several = " or ".join(map(repr, near))
-    hint = f"did you mean {several}?" if near else "see exhibits.catalogue()"
+    hint = f"did you mean {several}?" if near else "`membership list CHAPTER` has them"
     raise InputError(f"no exhibit {exhibit_id!r}; {hint}")
 
 
@@ -80,7 +85,9 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
         Such as ``"bayes-optimal-tab-1"``.
     record : dict, optional
         The run's record, as `load` gives it; the entry then names the run's profile, seed and
-        commit. The address of the card is in it where the site has one (``membership.__url__``).
+        commit, its data and the parameters that are not the profile's, and has a key of its own
+        unless it is the committed run's. The address of the card is in it where the site has one
+        (``membership.__url__``).
 
     Returns
     -------
@@ -93,8 +100,9 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
         There is no such exhibit.
     """
     exhibit = find(exhibit_id)
+    exhibit_id = exhibit["id"]
     fields = {
-        "title": f"{{{name(exhibit_id)}, regenerated: {_plain(exhibit['content'])}}}",
+        "title": f"{{{_title(exhibit, record or {})}}}",
         "author": _AUTHOR,
         "howpublished": "membership: the reference companion to five membership-inference papers",
         "year": membership.__date__[:4],
@@ -105,7 +113,7 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
     if membership.__url__:
         page = page_of(exhibit_id)
         fields["url"] = f"{membership.__url__}book/chapters/{page}.html#{exhibit_id}"
-    return bibliography.entry("misc", f"membership-{exhibit_id}", fields)
+    return bibliography.entry("misc", f"membership-{exhibit_id}{_of_its_own(record)}", fields)
 
 
 def catalogue(profile: str = "paper", root: Path | str | None = None) -> "pd.DataFrame":
@@ -132,12 +140,32 @@ def catalogue(profile: str = "paper", root: Path | str | None = None) -> "pd.Dat
     return pd.DataFrame([exhibit | {"run": is_run(exhibit)} for exhibit in listed()])
 
 
+def _of_its_own(record: dict[str, Any] | None) -> str:
+    """The end of an entry's key: by the table of a run that is not the committed one."""
+    if record is None or (record["profile"] == "paper" and "parameters" not in record):
+        return ""
+    return f"-{record['profile']}-{record['csv_sha256'][:8]}"
+
+
+def _title(exhibit: dict[str, str], record: dict[str, Any]) -> str:
+    """What was made: of the reader's own data nothing of the paper's is regenerated."""
+    content = _plain(exhibit["content"])
+    if own := record.get("own_data"):
+        return f"After {name(exhibit['id'])}, on {_plain(', '.join(own))} (own data): {content}"
+    return f"{name(exhibit['id'])}, regenerated: {content}"
+
+
 def _note(exhibit_id: str, record: dict[str, Any] | None) -> str:
     if record is None:
         return f"Exhibit {exhibit_id}"
     commit = f", commit {record['commit']}" if record["commit"] else ""
     size = "paper-size run" if record["profile"] == "paper" else f"{record['profile']} run"
-    return f"Exhibit {exhibit_id}, {size}, seed {record['seed']}{commit}"
+    own = record.get("own_data", ())
+    data = [f"{one} (own data)" if one in own else one for one in record.get("data", {})]
+    on = f", on {', '.join(data)}" if data and "parameters" in record else ""
+    changed = [f"{key} = {value}" for key, value in record.get("parameters", {}).items()]
+    given = f", with {', '.join(changed)}" if changed else ""
+    return f"Exhibit {exhibit_id}, {size}{on}{given}, seed {record['seed']}{commit}"
 
 
 def _plain(text: str) -> str:

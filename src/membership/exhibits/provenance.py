@@ -31,6 +31,16 @@ def versions() -> dict[str, str]:
     return by_library
 
 
+def processor() -> str:
+    """The processor by name: another one may round the last digit of a drawing otherwise."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor())
+
+
 def in_notebook() -> bool:
     """Whether this runs in a notebook."""
     interpreter = sys.modules.get("IPython")
@@ -65,6 +75,15 @@ def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
         return ""
     changed = git(checkout, "status", "--porcelain", "--", "src", "notebooks")
     return f"{commit}{DIRTY}" if changed else commit
+
+
+def is_in_history(commit: str, checkout: Path = PACKAGE.parents[1]) -> bool:
+    """Whether a commit is one that whoever has this history can check out."""
+    if not commit or commit.endswith(DIRTY):
+        return False
+    # A clone that has not all of it says nothing of what it lacks.
+    is_whole = git(checkout, "rev-parse", "--is-shallow-repository") == "false"
+    return not is_whole or git(checkout, "merge-base", commit, "HEAD") == commit
 
 
 def git(folder: Path, *arguments: str) -> str:

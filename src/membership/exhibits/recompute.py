@@ -12,13 +12,16 @@ from typing import Any
 import pandas as pd
 from joblib import delayed
 
-from membership import limits, manifest, processes
+from membership import limits, manifest, paths, processes
+from membership.bibliography import subjects
 from membership.errors import InputError
-from membership.exhibits import files
+from membership.exhibits import files, provenance
 from membership.exhibits.declaration import Exhibit, declared
 from membership.exhibits.source import Source
 
 TOLERANCE = 1e-6
+DRAWN_ON = "processor.txt"
+"""Beside the chapters' results: on which processor all of their drawings were made."""
 # Beyond this many, one more line tells nobody more.
 _MOST_LINES = 5
 # What a table says of where its numbers come from; notes hold numbers of their own, rounded.
@@ -81,6 +84,8 @@ def recompute_all(
         jobs = (task(settings, only, check=check, tolerance=tolerance) for settings in run)
         for report in workers(jobs):
             together.add(report)
+    if not check and not only and {settings.chapter for settings in run} == {*subjects}:
+        paths.atomic_write(_drawn_on(run[0]), f"{provenance.processor()}\n")
     return together
 
 
@@ -113,6 +118,8 @@ def recompute(
         An exhibit without its evidence stands in as its committed table (``measured``, with the
         names of what is missing), or is ``absent`` where there is none either.
     """
+    if not check:
+        files.require_citable(settings)
     exhibits = declared(settings.chapter)
     source = Source(settings, exhibits, gather=False)
     report = Report()
@@ -168,11 +175,43 @@ def _check(
     if committed is None:
         return [f"{exhibit.id}: nothing is committed"]
     lines = [*_differences(table, committed[0], tolerance), *_said_otherwise(table, committed[1])]
-    target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
-    drawn = (".svg", files.NARROW, ".pdf") if exhibit.draw else ()
-    lines += [f"no {suffix[1:]}" for suffix in drawn if not target.with_suffix(suffix).is_file()]
+    if not lines:
+        table = _as_committed(table, committed, tolerance)
+        lines += _drawn_otherwise(exhibit, table, committed[1], settings)
     more = [f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return [f"{exhibit.id}: {line}" for line in [*lines[:_MOST_LINES], *more]]
+
+
+def _drawn_otherwise(
+    exhibit: Exhibit, table: pd.DataFrame, record: dict[str, Any], settings: Any
+) -> Iterator[str]:
+    """Drawings that are not there, or that the same table would not give byte for byte.
+
+    Another version of matplotlib draws otherwise, and another processor rounds otherwise: then
+    that they are there has to do.
+    """
+    if exhibit.draw is None:
+        return
+    target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
+    now = provenance.versions().get("matplotlib")
+    is_alike = now == record.get("versions", {}).get("matplotlib") and is_drawn_here(settings)
+    made = files.contents_of(exhibit, table, record) if is_alike else {}
+    for suffix in files.DRAWN:
+        path = target.with_name(f"{target.name}{suffix}")
+        if not path.is_file():
+            yield f"no {suffix[1:]}"
+        elif is_alike and path.read_bytes() != made[suffix]:
+            yield f"its {suffix[1:]} would be drawn otherwise"
+
+
+def is_drawn_here(settings: Any) -> bool:
+    """Whether this processor drew everything last, in one recomputation of all."""
+    file = _drawn_on(settings)
+    return file.is_file() and file.read_text(encoding="utf-8").strip() == provenance.processor()
+
+
+def _drawn_on(settings: Any) -> Path:
+    return files.location(DRAWN_ON, "", settings.profile, settings.results_dir)
 
 
 def _said_otherwise(table: pd.DataFrame, record: dict[str, Any]) -> Iterator[str]:

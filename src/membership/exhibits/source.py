@@ -180,10 +180,10 @@ class Source:
 
         values = self.settings.parameters()
         # The reader's own go by name: their digests are among the data, and no folder is told.
-        named = addresses.changed(values, lambda a: a._replace(place=Path(a.place).name))
+        named = addresses.without_folders(values)
         read = input_files(values, getattr(self.settings, "further_data", ()))
         data = {"data": {f.name: manifest.digest_of(f) for f in read}} if read else {}
-        parameters = {k: v for k, v in (values | named).items() if k not in INCIDENTAL}
+        parameters = {k: v for k, v in named.items() if k not in INCIDENTAL}
         return {"chapter": self.settings.chapter, **parameters, **data}
 
     def _path(self, name: str) -> Path:

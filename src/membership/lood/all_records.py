@@ -8,7 +8,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from membership.arrays import FloatArray
 from membership.errors import InputError
-from membership.lood.contrast import Contrast
+from membership.lood.contrast import Contrast, told
 from membership.lood.process import inverse_factor, outputs, symmetric_matrix
 from membership.nngp.checks import positive
 
@@ -38,11 +38,11 @@ class LeaveOneOut:
 def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
     """Leave each record out of a Gaussian process in turn and query the record itself.
 
-    With A = (K + noise I)^-1, leaving record i out gives the variance v_i = 1/A_ii - noise at it
-    and the residual (A y)_i / A_ii (Rasmussen and Williams 2006, Section 5.4.2). At the record,
-    the variance ratio is 1 + v/noise and the mean moves by v/(v + noise) of the residual.
-    No other query tells more: the record's own is the maximum of every f-divergence. Beside the
-    kernel matrix, a second one of its size is held: together 1.6 GB for 10,000 records.
+    With A = (K + noise I)^-1, leaving record i out gives the variance v_i = (K A)_ii / A_ii at it,
+    which is 1/A_ii - noise, and the residual (A y)_i / A_ii (Rasmussen and Williams 2006, Section
+    5.4.2). At the record, the variance ratio is 1 + v/noise and the mean moves by v/(v + noise) of
+    the residual. No other query tells more: the record's own is the maximum of every f-divergence.
+    Beside the kernel matrix, a second one of its size is held: together 1.6 GB for 10,000 records.
 
     Parameters
     ----------
@@ -59,8 +59,9 @@ def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
     Raises
     ------
     InputError
-        The matrix is not symmetric or not positive semi-definite, a shape does not match, the
-        noise is not above 0, or a second matrix of this size does not fit into memory.
+        The matrix is not symmetric, not positive semi-definite or 0, a shape does not match, the
+        noise is not above 0 or so small that float64 cannot tell, or a second matrix of this size
+        does not fit into memory.
     """
     noise = positive("noise", noise)
     matrix = symmetric_matrix(kernel_matrix)
@@ -68,16 +69,36 @@ def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
     factor = inverse_factor(matrix, noise)
     diagonal = np.einsum("ij,ij->j", factor, factor)
     residual = factor.T @ (factor @ y) / diagonal[:, None]
-    # Rounding may take a variance of nearly zero below it.
-    variance = np.maximum(1 / diagonal - noise, 0.0)
+    variance = _explained(matrix, factor, diagonal, noise) / diagonal
     share = variance / (variance + noise)
-    move = np.square(residual).sum(axis=1) * share**2
-    # The variance with the record is noise * share.
-    shift = np.square(residual).sum(axis=1) * share / noise
-    contrast = Contrast((variance / noise)[:, None], shift[:, None], move / 2, y.shape[1])
+    with np.errstate(over="ignore"):
+        move = np.square(residual).sum(axis=1) * share**2
+        # The variance with the record is noise * share.
+        shift = np.square(residual).sum(axis=1) * share / noise
+        excess = variance / noise
+    contrast = told(excess[:, None], shift[:, None], move / 2, y.shape[1])
     return LeaveOneOut(
         contrast.kl(), contrast.kl_reverse(), move / 2, contrast.auc(), variance, residual
     )
+
+
+# Where this share or less is explained, 1 - noise A_ii has lost the digits of (K A)_ii.
+_CANCELLED = 1e-6
+_COLUMNS = 256
+
+
+def _explained(
+    matrix: FloatArray, factor: FloatArray, diagonal: FloatArray, noise: float
+) -> FloatArray:
+    """(K A)_ii = 1 - noise A_ii, the share of each label that the fit explains."""
+    share = 1 - noise * diagonal
+    lost = np.flatnonzero(share < _CANCELLED)
+    for i in range(0, len(lost), _COLUMNS):
+        columns = lost[i : i + _COLUMNS]
+        inverse = factor.T @ factor[:, columns]
+        share[columns] = np.einsum("ij,ij->j", matrix[:, columns], inverse)
+    # Rounding may take a share of nearly zero below it.
+    return np.maximum(share, 0.0)
 
 
 def trained_ensembles(prior: Any, tangent: Any, y: Any, records: Any, ridge: float) -> Contrast:
@@ -124,7 +145,7 @@ def trained_ensembles(prior: Any, tangent: Any, y: Any, records: Any, ridge: flo
         move = float(np.square(mean - mean_s).sum())
         parts.append((variance / variance_s - 1, move / variance_s, move / 2))
     excess, shift, distance = np.array(parts).T
-    return Contrast(excess[:, None], shift[:, None], distance, y.shape[1])
+    return told(excess[:, None], shift[:, None], distance, y.shape[1])
 
 
 def _moments(

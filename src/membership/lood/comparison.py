@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from membership.arrays import FloatArray, deviation, one_of
-from membership.lood.contrast import MEASURES, Contrast
+from membership.errors import InputError
+from membership.lood.contrast import MEASURES, Contrast, told
 from membership.lood.process import (
     Posterior,
     differing_records,
@@ -18,12 +19,15 @@ from membership.lood.process import (
     moments,
     outputs,
     posterior,
+    priors,
     queries,
     whitened,
 )
 from membership.nngp.checks import positive, records
 from membership.nngp.kernels import Kernel
 
+# A smaller share of the prior variance has hardly a digit left.
+_ROUNDING = 64 * np.finfo(np.float64).eps
 # Queries a block: their kernel with the training set is held at once.
 _BLOCK = 2048
 
@@ -78,7 +82,7 @@ class Comparison:
         excess, shift, mean = (np.concatenate(part) for part in zip(*parts, strict=True))
         if single:
             excess, shift, mean = excess[0], shift[0], mean[0]
-        return Contrast(excess, shift, mean, self.y_s.shape[1])
+        return told(excess, shift, mean, self.y_s.shape[1])
 
     def measure(self, query: Any, measure: str = "kl", joint: bool = False):
         """Distinguishability at the queries: a float for one or joint queries, else (q,)."""
@@ -88,9 +92,11 @@ class Comparison:
     def _separate(self, query: FloatArray):
         kernel = self.without.kernel
         cross_d, cross_s = kernel(query, self.without.x), kernel(query, self.x_s)
-        prior = kernel.diagonal(query)
+        prior = priors(kernel, query)
         w, reduced = self.without, (self.reduced, self.root, self.surprise)
-        return separate(prior, cross_d, cross_s, (w.factor, w.weights), reduced)
+        with np.errstate(over="ignore"):
+            parts = separate(prior, cross_d, cross_s, (w.factor, w.weights), reduced)
+        return parts
 
     def _joint(self, query: FloatArray) -> Contrast:
         _, covariance = self.without.joint(query)
@@ -101,9 +107,10 @@ class Comparison:
         _, correlation, directions = np.linalg.svd(whitened(covariance, b), full_matrices=False)
         t = correlation**2
         pull = np.square(directions @ self.surprise).sum(axis=1)
-        excess = t / (1 - t)
+        with np.errstate(divide="ignore"):
+            excess = t / np.where(1 - t > _ROUNDING, 1 - t, 0.0)
         mean = 0.5 * np.square(b @ self.surprise).sum()
-        return Contrast(excess, excess * pull, mean, self.y_s.shape[1])
+        return told(excess, excess * pull, mean, self.y_s.shape[1])
 
 
 def separate(prior, cross_d, cross_s, state_d, state_s, xp: ModuleType = np):
@@ -118,8 +125,14 @@ def separate(prior, cross_d, cross_s, state_d, state_s, xp: ModuleType = np):
     b = (cross_s - reduced @ reduced_s) @ root.T
     fall = (b * b).sum(axis=1)
     move = xp.square(b @ surprise).sum(axis=1)
+    left = variance - fall
+    if xp is np and ((left <= _ROUNDING * prior) & (prior > 0)).any():
+        raise InputError(
+            "the variance at a query is lost in the rounding of the kernel: give more noise, or "
+            "another query"
+        )
     # Where the kernel leaves no variance at all (a zero image), nothing is told either.
-    left = xp.where(variance - fall > 0, variance - fall, xp.inf)
+    left = xp.where(left > 0, left, xp.inf)
     return (fall / left)[:, None], (move / left)[:, None], move / 2
 
 
@@ -259,10 +272,11 @@ class NormalisedComparison:
         mean, variance = self.without.predict(query)
         mean_s, variance_s = self.with_s.predict(query)
         move = np.square(mean - mean_s).sum(axis=1)
-        excess, shift = (variance / variance_s - 1)[:, None], (move / variance_s)[:, None]
+        with np.errstate(all="ignore"):
+            excess, shift = (variance / variance_s - 1)[:, None], (move / variance_s)[:, None]
         if single:
             excess, shift, move = excess[0], shift[0], move[0]
-        return Contrast(excess, shift, move / 2, mean.shape[1])
+        return told(excess, shift, move / 2, mean.shape[1])
 
     def measure(self, query: Any, measure: str = "kl"):
         """Distinguishability at each query: a float for one query, else (q,)."""

@@ -53,13 +53,13 @@ class Contrast:
     def kl(self, xp: ModuleType = np):
         """KL(f_D || f_D') in nats, shape (...), summed over outputs."""
         e = self.excess
-        terms = self.outputs * (e - xp.log1p(e)) + self.shift
+        terms = self.outputs * _less(e, xp.log1p(e), xp) + self.shift
         return 0.5 * terms.sum(axis=-1)
 
     def kl_reverse(self, xp: ModuleType = np):
         """KL(f_D' || f_D) in nats, shape (...), summed over outputs."""
         e = self.excess
-        terms = self.outputs * (xp.log1p(e) - e / (1 + e)) + self.shift / (1 + e)
+        terms = self.outputs * _less(-e / (1 + e), -xp.log1p(e), xp) + self.shift / (1 + e)
         return 0.5 * terms.sum(axis=-1)
 
     def auc(self) -> FloatArray:
@@ -79,12 +79,13 @@ class Contrast:
         width = (e / 4 * (e / (1 + e))).reshape(-1, n)
         depth = ((2 + e) / (1 + e) * (shift / 8)).reshape(-1, n)
         missed = np.zeros(len(width))
-        secant = _COSH**2
-        step = max(1, _BLOCK // (n * secant.size))
+        # Divided by the squared secant, which keeps all within float64.
+        cosine = _COSH**-2
+        step = max(1, _BLOCK // (n * cosine.size))
         for i in range(0, len(width), step):
-            spread = 1 + width[i : i + step, :, None] * secant
-            exponent = -(depth[i : i + step, :, None] * secant / spread)
-            exponent -= self.outputs / 2 * np.log(spread)
+            spread = cosine + width[i : i + step, :, None]
+            exponent = -(depth[i : i + step, :, None] / spread)
+            exponent -= self.outputs / 2 * (np.log(spread) - np.log(cosine))
             missed[i : i + step] = np.exp(exponent.sum(axis=1)) @ _WEIGHTS
         return 1 - missed.reshape(shape)
 
@@ -146,6 +147,36 @@ class Contrast:
         if name == "auc":
             return self.auc()
         return self.kl(xp) if name == "kl" else self.kl_reverse(xp)
+
+
+# Below, the logarithm's series: its first terms cancel.
+_SMALL = 1e-3
+
+
+def _less(x, logarithm, xp: ModuleType):
+    """x - log(1 + x), with its own precision where x is small."""
+    small = xp.abs(x) < _SMALL
+    near = xp.where(small, x, 0.0)
+    series = near * near * (1 / 2 - near * (1 / 3 - near * (1 / 4 - near * (1 / 5 - near / 6))))
+    return xp.where(small, series, x - logarithm)
+
+
+# Sums of some such numbers are finite, too.
+_MOST = 1e305
+
+
+def told(excess: Any, shift: Any, mean: Any, outputs: int) -> Contrast:
+    """The contrast, refused where it is beyond float64 or only rounding."""
+    for name, values, least in (("excess", excess, -1.0), ("shift", shift, -0.0)):
+        good = (values > least if name == "excess" else values >= least) & (values < _MOST)
+        if not good.all():
+            raise InputError(
+                f"the posteriors are beyond comparison: {name} = {values[~good].flat[0]:.3g}, as a "
+                "variance is next to nothing; give more noise, another query or smaller labels"
+            )
+    if not (np.asarray(mean) < _MOST).all():
+        raise InputError("the posteriors are beyond comparison: give smaller labels")
+    return Contrast(excess, shift, mean, outputs)
 
 
 def _missed(alpha: FloatArray, e: float, s: float, outputs: int) -> FloatArray:

@@ -9,13 +9,14 @@ import numpy as np
 from membership.arrays import one_of
 from membership.errors import InputError
 from membership.lood.contrast import Contrast
-from membership.lood.process import Posterior, moments, posterior
+from membership.lood.process import Posterior, moments, posterior, priors, require_kernel
 from membership.lood.search import (
     BY_GRADIENT,
     Objective,
     Optimum,
     State,
     ascend,
+    require_variance,
     starts_of,
     state_of,
 )
@@ -87,8 +88,10 @@ def maximise_each(
         As `posterior` and `maximise`, or a row is not one of a record.
     """
     one_of("measure", measure, BY_GRADIENT)
+    require_kernel(kernel, "traceable", "traceable_diagonal")
     whole = posterior(kernel, x, y, noise)
     start = starts_of(start, whole)
+    require_variance(priors(kernel, start) == 0, len(start))
     state = _state(whole, _checked(rows, len(start), len(whole.x)))
     run = (steps, learning_rate, log_every, patience, progress)
     return ascend(EachObjective(kernel, measure), state, start, unit, *run)

@@ -8,7 +8,7 @@ from scipy.linalg import LinAlgError, cholesky
 from scipy.linalg.lapack import dtrtri  # pyrefly: ignore[missing-module-attribute]
 
 from membership import memory
-from membership.arrays import FloatArray, as_float64
+from membership.arrays import LARGEST, FloatArray, as_float64
 from membership.errors import InputError
 from membership.nngp.checks import positive, records
 from membership.nngp.kernels import Kernel
@@ -58,6 +58,15 @@ def queries(query: Any, x: FloatArray) -> tuple[FloatArray, bool]:
     return records("query", np.asarray(query)[None] if single else query, like=x), single
 
 
+def require_kernel(kernel: Any, *needed: str) -> None:
+    """Raise an InputError unless a kernel is called and has the methods that are needed."""
+    if not callable(kernel) or not all(hasattr(kernel, name) for name in needed):
+        raise InputError(
+            f"kernel = {kernel!r}: give one of membership.nngp, or an nngp.Kernel of your own with "
+            "evaluate(x1, x2, xp) and evaluate_diagonal(x, xp); leave_one_out takes any matrix"
+        )
+
+
 def symmetric_matrix(matrix: Any) -> FloatArray:
     """Return a square, symmetric, finite kernel matrix.
 
@@ -84,6 +93,8 @@ def symmetric_matrix(matrix: Any) -> FloatArray:
 
 # A negative eigenvalue that rounding in the kernel may cause, relative to records x largest entry.
 _ROUNDING = 1e-12
+# From here on a precision beside the kernel's size is all rounding.
+_NO_DIGIT = 0.5 / np.finfo(np.float64).eps
 # Directions of a joint query with a smaller share of the largest variance repeat other queries.
 _REPEATED = 1e-10
 
@@ -93,10 +104,25 @@ def inverse_factor(matrix: FloatArray, noise: float) -> FloatArray:
     n = len(matrix)
     what = f"the inverse of the kernel matrix of {n:,} records"
     memory.require(8 * n * n, what, "give fewer records")
-    tolerance = _ROUNDING * n * float(np.abs(np.diagonal(matrix)).max())
+    size = float(np.abs(np.diagonal(matrix)).max())
+    if size < np.finfo(np.float64).tiny:
+        raise InputError(
+            "the kernel has vanished: its entries are 0 at all records; give fewer layers, larger "
+            "deviations or larger records"
+        )
+    if size > LARGEST:
+        raise InputError(f"the kernel has entries up to {size:.3g}; give at most {LARGEST:g}")
+    tolerance = _ROUNDING * n * size
     if tolerance < noise:
         _factor(matrix, tolerance)
-    return dtrtri(_factor(matrix, noise), overwrite_c=1)[0].T
+    factor = dtrtri(_factor(matrix, noise), overwrite_c=1)[0].T
+    largest = float(np.einsum("ij,ij->j", factor, factor).max())
+    if not largest * size < _NO_DIGIT:
+        raise InputError(
+            f"noise = {noise:g} is lost in the rounding of a kernel of size {size:.3g}: give more "
+            "noise, or records that differ more"
+        )
+    return factor
 
 
 def _factor(matrix: FloatArray, ridge: float) -> FloatArray:
@@ -127,6 +153,18 @@ def whitened(covariance: FloatArray, cross: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(covariance)
     kept = values > max(_REPEATED * values[-1], 0.0)
     return (vectors[:, kept] / np.sqrt(values[kept])).T @ cross
+
+
+def priors(kernel: Kernel, query: FloatArray) -> FloatArray:
+    """k(q, q) of each query, refused where it is 0 by underflow: that of zeros may be 0."""
+    prior = kernel.diagonal(query)
+    faint = prior < np.finfo(np.float64).tiny
+    if faint.any() and query[faint].any():
+        raise InputError(
+            "the kernel has vanished: it is 0 at a query that is not; give fewer layers, larger "
+            "deviations or a larger query"
+        )
+    return prior
 
 
 def moments(prior, cross, factor, weights):
@@ -174,7 +212,7 @@ class Posterior:
         """
         query, _ = queries(query, self.x)
         cross = self.kernel(query, self.x)
-        mean, variance, _ = moments(self.kernel.diagonal(query), cross, self.factor, self.weights)
+        mean, variance, _ = moments(priors(self.kernel, query), cross, self.factor, self.weights)
         return mean, variance
 
     def joint(self, query: Any) -> tuple[FloatArray, FloatArray]:
@@ -203,6 +241,7 @@ def posterior(kernel: Kernel, x: Any, y: Any, noise: float) -> Posterior:
     InputError
         A shape, the noise or the kernel is unusable, or the matrices do not fit into memory.
     """
+    require_kernel(kernel, "diagonal")
     noise = positive("noise", noise)
     x = records("x", x)
     y = outputs("y", y, len(x))

@@ -14,7 +14,15 @@ from membership.arrays import FloatArray, one_of, whole
 from membership.errors import InputError
 from membership.lood.comparison import Comparison, NormalisedComparison, separate
 from membership.lood.contrast import Contrast
-from membership.lood.process import Posterior, moments, outputs, posterior, queries
+from membership.lood.process import (
+    Posterior,
+    moments,
+    outputs,
+    posterior,
+    priors,
+    queries,
+    require_kernel,
+)
 from membership.nngp.checks import positive
 from membership.nngp.kernels import Kernel
 
@@ -111,6 +119,23 @@ def starts_of(start: Any, base: Posterior) -> FloatArray:
     return start
 
 
+def _kernel_of(comparison: Comparison | NormalisedComparison) -> Kernel:
+    base = comparison.without
+    return base.kernel if isinstance(base, Posterior) else base.posterior.kernel
+
+
+def _without_variance(
+    comparison: Comparison | NormalisedComparison, query: FloatArray
+) -> np.ndarray:
+    """Which queries the kernel gives no variance, such as zeros without biases."""
+    if isinstance(comparison, Comparison):
+        return priors(comparison.without.kernel, query) == 0
+    sides = comparison.without, comparison.with_s
+    return np.any(
+        [priors(s.posterior.kernel, (query - s.mean) / s.std) == 0 for s in sides], axis=0
+    )
+
+
 def _objective_of(
     comparison: Comparison | NormalisedComparison, measure: str, joint: bool = False
 ) -> tuple[Objective, State]:
@@ -119,9 +144,11 @@ def _objective_of(
     Raises
     ------
     InputError
-        The measure is unknown or has no gradient here, or joint queries meet normalisation.
+        The measure is unknown or has no gradient here, joint queries meet normalisation, or the
+        kernel is not traceable.
     """
     one_of("measure", measure, BY_GRADIENT)
+    require_kernel(_kernel_of(comparison), "traceable", "traceable_diagonal")
     if isinstance(comparison, NormalisedComparison):
         if joint:
             raise InputError("joint = True: data-dependent normalisation takes separate queries")
@@ -166,14 +193,26 @@ def gradient(
     Raises
     ------
     InputError
-        As `Comparison.contrast`, or the measure has no gradient here.
+        As `Comparison.contrast`; or the measure has no gradient here, such as a KL where the
+        kernel gives the query no variance, whose value depends on the side one comes from.
     """
     objective, state = _objective_of(comparison, measure, joint)
     rows, single = comparison.check(query)
+    without = _without_variance(comparison, rows)
+    if measure != "mean" and without.any():
+        raise InputError(
+            f"query {int(without.argmax())} has no variance under the kernel, and {measure} no "
+            "gradient there: give one that differs from zeros, or measure = 'mean'"
+        )
     rows = rows[None] if joint else rows
     with enable_x64():
         value, slope = (
             np.asarray(a, np.float64) for a in _value_and_gradient(rows, state, objective)
+        )
+    if not (np.isfinite(value).all() and np.isfinite(slope).all()):
+        raise InputError(
+            f"query: {measure} or its gradient there leaves float64; give another query, more "
+            "noise or smaller labels"
         )
     return (value[0], slope[0]) if single or joint else (value, slope)
 
@@ -267,15 +306,27 @@ def maximise(
     Raises
     ------
     InputError
-        A start has another shape, or a number is outside its range.
+        A start has another shape or no variance under the kernel (zeros without biases), a query
+        left float64, or a number is outside its range.
     """
     objective, state = _objective_of(comparison, measure, joint)
     start = np.asarray(start, dtype=np.float64)
     rows = start.reshape(-1, *start.shape[2:]) if joint and start.ndim > 2 else start
     if comparison.check(rows)[1]:
         raise InputError(f"start has shape {start.shape}; give (starts, ...)")
+    require_variance(_without_variance(comparison, rows), len(start))
     run = (steps, learning_rate, log_every, patience, progress)
     return ascend(objective, state, start, unit, *run)
+
+
+def require_variance(without: np.ndarray, starts: int) -> None:
+    """Raise an InputError where a start, or one of its queries, is one that no gradient moves."""
+    stuck = without.reshape(starts, -1).any(axis=1)
+    if stuck.any():
+        raise InputError(
+            f"start {int(stuck.argmax())} has no variance under the kernel, and no gradient leads "
+            "away from it: give one that differs from zeros"
+        )
 
 
 def ascend(
@@ -310,6 +361,7 @@ def ascend(
                 n = min(log_every, steps - done)
                 adam = _advance(adam, state, rate, unit, objective, n)
                 history.append(np.asarray(adam.value))
+                _require_finite(adam, learning_rate)
                 bar.update(n)
                 gained = (np.asarray(adam.best_value) > best + _LEAST_GAIN).any()
                 best, idle = np.asarray(adam.best_value), 0 if gained else idle + 1
@@ -318,6 +370,15 @@ def ascend(
     return Optimum(
         np.array(adam.best, np.float64), np.array(best), np.array(history), int(adam.count)
     )
+
+
+def _require_finite(adam: _Adam, learning_rate: float) -> None:
+    finite = jnp.isfinite(adam.value) & jnp.isfinite(adam.slope).reshape(len(adam.value), -1).all(1)
+    if not finite.all():
+        raise InputError(
+            f"learning_rate = {learning_rate:g}: the query of start {int(jnp.argmin(finite))} left "
+            "float64; give a lower rate, another start or more noise"
+        )
 
 
 @partial(jax.jit, static_argnums=4)
@@ -413,8 +474,10 @@ def least_stationary(
     InputError
         As `compare` and `maximise`.
     """
+    require_kernel(kernel, "traceable")
     base = posterior(kernel, x, y, noise)
     start = starts_of(start, base)
+    require_variance(priors(kernel, start) == 0, len(start))
     label = outputs("label", np.asarray(label, dtype=np.float64).reshape(1, -1), 1)[0]
     if label.size != base.y.shape[1]:
         raise InputError(f"label has {label.size} outputs; y has {base.y.shape[1]}")

@@ -8,7 +8,7 @@ import numpy as np
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.metrics.intervals import Statistic, named_statistic
-from membership.metrics.roc import auc, tpr_at_fpr
+from membership.metrics.roc import allowed, auc, tpr_at_fpr
 
 # Numbers drawn at once: small enough for a processor's cache, large enough to fill it.
 BLOCK = 400_000
@@ -76,7 +76,7 @@ def _area(order: Ranked, inside: FloatArray, outside: FloatArray) -> FloatArray:
 def _rate(order: Ranked, inside: FloatArray, outside: FloatArray, fpr: float) -> FloatArray:
     """From the sums of both classes' weights."""
     # The non-members that fit, taken from the top; the next one's score is the threshold.
-    fit = (outside[1:] / outside[-1] <= fpr).sum(axis=0)
+    fit = (outside[1:] <= allowed(fpr, outside[-1])).sum(axis=0)
     return np.take_along_axis(inside, order.beaten[fit][None], axis=0)[0] / inside[-1]
 
 

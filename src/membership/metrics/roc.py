@@ -75,8 +75,7 @@ def tpr_at_fpr(score: Any, member: Any, fpr: float) -> float:
         As `roc_curve`, or `fpr` lies outside (0, 1).
     """
     check_rate(fpr)
-    reached, detected = roc_curve(score, member)
-    return float(detected[reached <= fpr].max())
+    return float(tpr_on(score, member, np.array([fpr]))[0])
 
 
 def average_precision(score: Any, member: Any, positive: str = "member") -> float:
@@ -126,16 +125,29 @@ def tpr_on(score: Any, member: Any, rates: FloatArray) -> FloatArray:
     ndarray of shape (rates,)
         The most the attacker has without exceeding each rate.
     """
-    fpr, tpr = roc_curve(score, member)
+    score, member = as_scored(score, member)
     rates = as_float64("rates", rates, 1)
-    return tpr[np.searchsorted(fpr, rates + 1e-12, side="right") - 1]
+    if rates.min() < 0 or rates.max() > 1:
+        raise InputError(f"rates go from {rates.min():g} to {rates.max():g}; give some in [0, 1]")
+    members, others = np.sort(score[member]), np.sort(score[~member])
+    accused = allowed(rates, others.size)
+    missed = np.searchsorted(members, others[-1 - accused % others.size], side="right")
+    return np.where(accused == others.size, 1.0, (members.size - missed) / members.size)
 
 
 def flagged(score: FloatArray, member: np.ndarray, fpr: float) -> np.ndarray:
     """The records above the lowest threshold that lets at most this rate of non-members pass."""
-    non_members = np.sort(score[~member])[::-1]
-    # A product such as .3 * 10 may fall short of the whole number that it is.
-    return score > non_members[int(np.floor(fpr * non_members.size + 1e-9))]
+    others = np.sort(score[~member])
+    accused = int(allowed(fpr, others.size))
+    return np.ones(score.shape, bool) if accused == others.size else score > others[-1 - accused]
+
+
+def allowed(rates: Any, total: Any) -> Any:
+    """How many of so many records a rate is at most: the one rule for a threshold at a rate.
+
+    A product such as .3 * 10, or (1 - .9) * 10, may fall short of the whole number that it is.
+    """
+    return np.floor((np.asarray(rates) + 1e-12) * total + 1e-9).astype(int)
 
 
 def roc_band(pairs: Iterable[tuple[Any, Any]], rates: FloatArray) -> dict[str, Any]:

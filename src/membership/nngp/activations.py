@@ -35,9 +35,12 @@ class Activation:
 
 
 def relu_dual(a, b, c, xp: ModuleType):
-    """ReLU (Cho and Saul 2009): sqrt(ab)/(2 pi) (sqrt(1-rho^2) + rho (pi - arccos rho))."""
-    size = xp.sqrt(a * b)
-    return size / (2 * np.pi) * _arc_cosine(xp)(c / xp.maximum(size, _TINIEST))
+    """ReLU (Cho and Saul 2009): c/4 + sqrt(ab)/(2 pi) (sqrt(1-rho^2) + rho arcsin rho).
+
+    Of a record of zeros the second part has no derivative: 0, between those of its two sides.
+    """
+    size = _root(a, xp) * _root(b, xp)
+    return c / 4 + size / (2 * np.pi) * _even_part(xp)(c / xp.where(size > 0, size, 1.0))
 
 
 def gelu_dual(a, b, c, xp: ModuleType):
@@ -45,49 +48,61 @@ def gelu_dual(a, b, c, xp: ModuleType):
 
     D = (1+a)(1+b) - c^2, which is positive whatever the correlation.
     """
-    product = (1 + a) * (1 + b)
-    determinant = product - c * c
-    root = xp.sqrt(determinant)
-    rest = (c * c + a * b * determinant) / (product * root)
+    root = xp.sqrt(_determinant(a, b, c, xp))
+    # Neither part overflows before the kernel does.
+    rest = c / (1 + a) * (c / (1 + b)) / root + a / (1 + a) * (b / (1 + b)) * root
     return c / 4 + (c * xp.arctan(c / root) + rest) / (2 * np.pi)
 
 
 def erf_dual(a, b, c, xp: ModuleType):
-    """erf (Williams 1997): (2/pi) arcsin(2c / sqrt((1+2a)(1+2b)))."""
-    return 2 / np.pi * xp.arcsin(2 * c / xp.sqrt((1 + 2 * a) * (1 + 2 * b)))
+    """erf (Williams 1997): (2/pi) arcsin(2c / sqrt((1+2a)(1+2b))).
+
+    As an arctangent: rounding takes the sine of a record with itself beyond 1.
+    """
+    return 2 / np.pi * xp.arctan2(2 * c, xp.sqrt(_determinant(2 * a, 2 * b, 2 * c, xp)))
 
 
 def relu_slope(a, b, c):
     """ReLU's step: (pi - arccos rho)/(2 pi)."""
-    rho = c / np.maximum(np.sqrt(a * b), _TINIEST)
+    rho = c / np.maximum(np.sqrt(a * b), _TINIEST)  # 1 of a record with itself, exactly
     return (np.pi - np.arccos(np.clip(rho, -1.0, 1.0))) / (2 * np.pi)
 
 
 def gelu_slope(a, b, c):
     """1/4 + (arctan(c/sqrt D) + c/sqrt D + c ((2-ab) D + c^2)/((1+a)(1+b) D^(3/2)))/(2 pi)."""
-    product = (1 + a) * (1 + b)
-    determinant = product - c * c
+    product, determinant = (1 + a) * (1 + b), _determinant(a, b, c, np)
     root = np.sqrt(determinant)
-    rest = c * ((2 - a * b) * determinant + c * c) / (product * determinant * root)
+    rest = c * ((2 - a * b) / product + c * c / product / determinant) / root
     return 1 / 4 + (np.arctan(c / root) + c / root + rest) / (2 * np.pi)
 
 
 def erf_slope(a, b, c):
     """4/pi over sqrt((1+2a)(1+2b) - 4c^2)."""
-    return 4 / np.pi / np.sqrt((1 + 2 * a) * (1 + 2 * b) - 4 * c * c)
+    return 4 / np.pi / np.sqrt(_determinant(2 * a, 2 * b, 2 * c, np))
 
 
-def _arc_cosine(xp: ModuleType) -> Callable[[Any], Any]:
+def _determinant(a, b, c, xp: ModuleType):
+    """(1+a)(1+b) - c^2 with what cancels, ab - c^2, by itself: it is 0 or more."""
+    return 1 + a + b + xp.maximum(a * b - c * c, 0.0)
+
+
+def _root(a, xp: ModuleType):
+    """The square root, with a derivative of 0 at 0."""
+    above = a > 0
+    return xp.where(above, xp.sqrt(xp.where(above, a, 1.0)), 0.0)
+
+
+def _even_part(xp: ModuleType) -> Callable[[Any], Any]:
     if xp is np:
-        return _numpy_arc_cosine
-    from membership.nngp.traced import arc_cosine
+        return _numpy_even_part
+    from membership.nngp.traced import even_part
 
-    return arc_cosine
+    return even_part
 
 
-def _numpy_arc_cosine(rho):
+def _numpy_even_part(rho):
     rho = np.clip(rho, -1.0, 1.0)
-    return np.sqrt(1 - rho * rho) + rho * (np.pi - np.arccos(rho))
+    return np.sqrt(1 - rho * rho) + rho * np.arcsin(rho)
 
 
 def _density(x):

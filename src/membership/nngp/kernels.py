@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from membership import memory
 from membership.arrays import FloatArray, one_of, whole
@@ -36,6 +37,11 @@ class Kernel:
         """Compute the kernel matrix in float64, block by block.
 
         Beside the matrix, 0.8 GB for 10,000 records, only a few megabytes are held at a time.
+
+        Raises
+        ------
+        InputError
+            `x1` or `x2` are no records of one shape, or an entry of the matrix overflows.
         """
         x1 = records("x1", x1)
         if x2 is None:
@@ -44,12 +50,14 @@ class Kernel:
         out = _matrix(len(x1), len(x2))
         step = self._rows_a_block(x1, len(x2))
         for i in range(0, len(x1), step):
-            out[i : i + step] = self.evaluate(x1[i : i + step], x2, np)
-        return self.scale * out if self.scale != 1.0 else out
+            out[i : i + step] = self._block(x1[i : i + step], x2)
+        return out
 
     def diagonal(self, x: Any) -> FloatArray:
         """Compute k(x, x) of each record, shape (records,), in float64."""
-        return self.scale * self.evaluate_diagonal(records("x", x), np)
+        x = records("x", x)
+        with np.errstate(all="ignore"):
+            return self.finite(self.scale * self.evaluate_diagonal(x, np))
 
     def traceable(self, x1, x2):
         """The kernel matrix of JAX arrays as JAX operations.
@@ -70,7 +78,10 @@ class Kernel:
         """Return the kernel times a factor above 0."""
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"factor = {factor}: give a number above 0")
-        return replace(self, scale=self.scale * float(factor))
+        scale = self.scale * float(factor)
+        if not (np.isfinite(scale) and scale > 0):
+            raise InputError(f"factor = {factor}: the scale, {self.scale} so far, leaves float64")
+        return replace(self, scale=scale)
 
     def evaluate(self, x1, x2, xp: ModuleType) -> Any:
         """Kernel matrix of two arrays of records, without the scale."""
@@ -83,20 +94,32 @@ class Kernel:
     def _rows_a_block(self, x: FloatArray, n_columns: int) -> int:
         return max(1, BLOCK // n_columns)
 
+    def _block(self, x1: FloatArray, x2: FloatArray) -> FloatArray:
+        with np.errstate(all="ignore"):
+            block = self.evaluate(x1, x2, np)
+            return self.finite(self.scale * block if self.scale != 1.0 else block)
+
+    def finite(self, values: FloatArray) -> FloatArray:
+        """Return values of the kernel, refused where one overflowed."""
+        if not np.isfinite(values).all():
+            raise InputError(
+                f"{self!r} leaves float64 at these records: give smaller ones, or a kernel of "
+                "fewer layers, smaller deviations or a lower degree"
+            )
+        return values
+
     def _symmetric(self, x: FloatArray) -> FloatArray:
         n = len(x)
         out = _matrix(n, n)
         i = 0
         while i < n:
             j = min(n, i + self._rows_a_block(x, n - i))
-            block = self.evaluate(x[i:j], x[i:], np)
+            block = self._block(x[i:j], x[i:])
             square = block[:, : j - i]
             out[i:j, i:j] = (square + square.T) / 2
             out[i:j, j:] = block[:, j - i :]
             out[j:, i:j] = block[:, j - i :].T
             i = j
-        if self.scale != 1.0:
-            out *= self.scale
         return out
 
 
@@ -106,8 +129,8 @@ class MomentKernel(Kernel):
     def evaluate(self, x1, x2, xp: ModuleType):
         """Kernel matrix from the records' moments."""
         x1, x2 = x1.reshape(len(x1), -1), x2.reshape(len(x2), -1)
-        a, b = (x1 * x1).mean(axis=1), (x2 * x2).mean(axis=1)
-        return self.of_moments(a[:, None], b[None, :], x1 @ x2.T / x1.shape[1], xp)
+        a, b = (x1 * x1).mean(axis=1)[:, None], (x2 * x2).mean(axis=1)[None, :]
+        return self.of_moments(a, b, _meeting(a, b, x1 @ x2.T / x1.shape[1], xp), xp)
 
     def evaluate_diagonal(self, x, xp: ModuleType):
         """k(x, x) from the records' mean squares."""
@@ -120,6 +143,23 @@ class MomentKernel(Kernel):
     def of_moments(self, a, b, c, xp: ModuleType):
         """The kernel where a, b and c broadcast."""
         raise TypeError(f"{type(self).__name__} has no formula")
+
+
+# Relative to a mean square: what rounding makes of the mean product of a record with itself.
+_ROUNDING = 1e-14
+
+
+def _meeting(a, b, c, xp: ModuleType):
+    """Mean products, those of a record with itself or its copy being the mean square exactly.
+
+    Deep networks far from the edge of chaos tear apart what differs in the last digit.
+    """
+    met = xp.where((a == b) & (xp.abs(c - a) <= _ROUNDING * a), a, c)
+    if xp is np:
+        return met
+    from membership.nngp.traced import moved
+
+    return moved(c, met)
 
 
 def _matrix(rows: int, columns: int) -> FloatArray:
@@ -173,7 +213,8 @@ class Convolutional(Kernel):
         """Kernel matrix from the covariances at each position of the image."""
         _require_images(x1)
         a, b = (x1 * x1).mean(axis=1)[:, None], (x2 * x2).mean(axis=1)[None]
-        return self._layers(a, b, xp.einsum("ichw,jchw->ijhw", x1, x2) / x1.shape[1], xp)
+        c = _meeting(a, b, xp.einsum("ichw,jchw->ijhw", x1, x2) / x1.shape[1], xp)
+        return self._layers(a, b, c, xp)
 
     def evaluate_diagonal(self, x, xp: ModuleType):
         """k(x, x) from the variances at each position."""
@@ -203,11 +244,30 @@ class Convolutional(Kernel):
         return max(1, BLOCK // (n_columns * x[0, 0].size))
 
 
+# Of an RBF kernel, squared: moments of wider data lose the digits of its entries.
+_MOST_WIDTHS = 1e3
+
+
 @dataclass(frozen=True)
 class Rbf(MomentKernel):
     """See `rbf`."""
 
     gamma: float = 1.0
+
+    def evaluate(self, x1, x2, xp: ModuleType):
+        """Kernel matrix from the moments about one of the records, or from each difference.
+
+        What all records have in common would cost the digits of their differences.
+        """
+        x1, x2 = x1.reshape(len(x1), -1), x2.reshape(len(x2), -1)
+        near, centre = xp is not np, x2[:1]
+        x1, x2 = x1 - centre, x2 - centre
+        if not near:
+            width = max(float(np.square(x).mean(axis=1).max()) for x in (x1, x2))
+            near = self.gamma * width < _MOST_WIDTHS
+        if near:
+            return super().evaluate(x1, x2, xp)
+        return np.exp(-self.gamma * (cdist(x1, x2, "sqeuclidean") / x1.shape[1]))
 
     def of_moments(self, a, b, c, xp: ModuleType):
         """exp of the mean squared difference."""
@@ -361,18 +421,21 @@ def tangent_kernel(kernel: Kernel, x: Any) -> FloatArray:
     Raises
     ------
     InputError
-        The kernel is not that of a fully connected network, or `x` has no records.
+        The kernel is not that of a fully connected network, `x` has no records, or an entry
+        overflows.
     """
     if not isinstance(kernel, FullyConnected):
         raise InputError(f"kernel = {kernel!r}: give one of nngp.fully_connected, closed form")
     phi, w, bias = named(kernel.activation), kernel.w_std**2, kernel.b_std**2
     rows = records("x", x).reshape(len(x), -1)
-    c = w * (rows @ rows.T) / rows.shape[1] + bias
+    a = (rows * rows).mean(axis=1)
+    c = w * _meeting(a[:, None], a[None, :], rows @ rows.T / rows.shape[1], np) + bias
     tangent = c
-    for _ in range(kernel.depth):
-        a = np.diagonal(c).copy()
-        a, b = a[:, None], a[None, :]
-        slope = w * phi.slope(a, b, c)
-        c = w * phi.dual(a, b, c, np) + bias
-        tangent = c + slope * tangent
-    return kernel.scale * (tangent + tangent.T) / 2
+    with np.errstate(all="ignore"):
+        for _ in range(kernel.depth):
+            a = np.diagonal(c).copy()
+            a, b = a[:, None], a[None, :]
+            slope = w * phi.slope(a, b, c)
+            c = w * phi.dual(a, b, c, np) + bias
+            tangent = c + slope * tangent
+        return kernel.finite(kernel.scale * (tangent + tangent.T) / 2)

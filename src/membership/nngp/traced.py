@@ -21,20 +21,25 @@ from membership.nngp.kernels import Convolutional, FullyConnected, Kernel
 
 
 @jax.custom_jvp
-def arc_cosine(rho):
-    """sqrt(1 - rho^2) + rho (pi - arccos rho), differentiable at rho = 1.
+def even_part(rho):
+    """sqrt(1 - rho^2) + rho arcsin rho, differentiable at rho = 1.
 
     Autodiff of the formula gives infinity minus infinity where a record meets itself. The
-    derivative is pi - arccos rho.
+    derivative is arcsin rho.
     """
     rho = jnp.clip(rho, -1.0, 1.0)
-    return jnp.sqrt(1 - rho * rho) + rho * (jnp.pi - jnp.arccos(rho))
+    return jnp.sqrt(1 - rho * rho) + rho * jnp.arcsin(rho)
 
 
-@arc_cosine.defjvp
-def _arc_cosine_jvp(primals, tangents):
+@even_part.defjvp
+def _even_part_jvp(primals, tangents):
     (rho,), (change,) = primals, tangents
-    return arc_cosine(rho), (jnp.pi - jnp.arccos(jnp.clip(rho, -1.0, 1.0))) * change
+    return even_part(rho), jnp.arcsin(jnp.clip(rho, -1.0, 1.0)) * change
+
+
+def moved(value, other):
+    """`other` as a value, with the derivatives of `value`."""
+    return value + jax.lax.stop_gradient(other - value)
 
 
 def repeat(n: int, layer, moments):

@@ -3,7 +3,7 @@
 import functools
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from types import ModuleType
 from typing import Any
@@ -12,8 +12,9 @@ import pandas as pd
 
 from membership.errors import InputError
 from membership.published import declared_tests
-from membership.published.outcomes import Outcome, untested
+from membership.published.outcomes import UNDECIDED, Outcome, untested
 
+_FOLDER = files("membership.published")
 ORIGINS = ("paper", "ours")
 COLUMNS = {
     "claim": "its id",
@@ -35,6 +36,7 @@ COLUMNS = {
     "changed": "how and why the test is not the one that was fixed beforehand",
     "former test": "the test that another took the place of",
     "former outcome": "what it makes of the same run",
+    "variant of": "the claim whose sentence it tests once more",
 }
 
 
@@ -67,6 +69,10 @@ class Claim:
         The test that was fixed beforehand, where another took its place; both are shown.
     former_statement : str
         What that one tests.
+    variant_of : str
+        The claim, of any chapter, that tests the same sentence first: a sentence counts once.
+    closed : str
+        Why no run decides it, whatever its size, where it is undecided.
     units : str
         What its numbers are means over: "target models"; where an outcome says how many it takes.
 
@@ -87,6 +93,8 @@ class Claim:
     changed: str = ""
     former: Callable[[Any], Outcome] | None = None
     former_statement: str = ""
+    variant_of: str = ""
+    closed: str = ""
     units: str = ""
 
     def __post_init__(self) -> None:
@@ -100,7 +108,10 @@ class Claim:
 
     def outcome(self, source: Any) -> Outcome:
         """What the test makes of a run; *not tested here* where the run lacks what it needs."""
-        return _made_of(self.test, source)
+        outcome = _made_of(self.test, source)
+        if self.closed and outcome.word == UNDECIDED:
+            return replace(outcome, units_needed=None, reason=_and(outcome.reason, self.closed))
+        return outcome
 
     def former_outcome(self, source: Any) -> Outcome | None:
         """The same of the test that it took the place of, where there was one."""
@@ -114,6 +125,34 @@ def _made_of(test: Callable[[Any], Outcome], source: Any) -> Outcome:
         return untested(str(lacking))
 
 
+def _and(*clauses: str) -> str:
+    return "; ".join(filter(None, clauses))
+
+
+@dataclass(frozen=True)
+class Retired:
+    """What a claim asked that no claim asks any more, in the words that were committed.
+
+    ``outcome`` is what came of it then, ``commit`` where it first stood; ``now`` is the claim that
+    took its place, if any.
+    """
+
+    claim: str
+    commit: str
+    quote: str
+    statement: str
+    outcome: str
+    reason: str
+    now: str = ""
+
+
+def retired(chapter: str) -> tuple[Retired, ...]:
+    """What was taken out of a chapter's claims: ``[[retired]]`` of the ledger."""
+    listed = tomllib.loads(_FOLDER.joinpath("ledger.toml").read_text(encoding="utf-8"))["retired"]
+    prefix = f"{chapter.replace('_', '-')}-"
+    return tuple(Retired(**entry) for entry in listed if entry["claim"].startswith(prefix))
+
+
 def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     """The claims listed in ``<chapter>_claims.toml``, each with its test out of some modules.
 
@@ -121,7 +160,7 @@ def read(chapter: str, *modules: ModuleType) -> tuple[Claim, ...]:
     declare a test (see `declared_tests`); a claim that no run here can test says under
     ``untested`` what it would take. Words in braces stand for those under ``[words]``.
     """
-    path = files("membership.published") / f"{chapter}_claims.toml"
+    path = _FOLDER / f"{chapter}_claims.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8"))
     tests = [entry.get(key) for entry in listed["claims"] for key in ("test", "former")]
     named, known = {test for test in tests if isinstance(test, str)}, {}
@@ -158,8 +197,10 @@ def _read(
         else:
             tests[key] = known[test]
     exhibits += entry.pop("exhibits", ())
-    changed = entry.pop("changed", "").format_map(words)
-    return Claim(**entry, **tests, exhibits=tuple(dict.fromkeys(exhibits)), changed=changed)
+    changed, closed = (entry.pop(key, "").format_map(words) for key in ("changed", "closed"))
+    return Claim(
+        **entry, **tests, exhibits=tuple(dict.fromkeys(exhibits)), changed=changed, closed=closed
+    )
 
 
 def table(claims: Iterable[Claim], source: Any) -> pd.DataFrame:
@@ -201,5 +242,5 @@ def _row(claim: Claim, outcome: Outcome, former: Outcome | None) -> tuple:
         *(claim.published, outcome.mark, outcome.reason, "; ".join(map(str, outcome.numbers))),
         *((first.difference, *first.interval()) if first else (nan, nan, nan)),
         *("; ".join(outcome.datasets), outcome.units_needed, claim.origin, claim.changed),
-        *(claim.former_statement, former.mark if former else ""),
+        *(claim.former_statement, former.mark if former else "", claim.variant_of),
     )

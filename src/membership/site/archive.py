@@ -42,6 +42,8 @@ def make_archive(output: Path | None = None, *, own_data: bool = False) -> tuple
     """
     root = paths.project_root()
     site = root / "_build" / "html"
+    target = output or root / "_build" / f"membership-{membership.__version__}.zip"
+    paths.plain_file(target)
     if not (site / "index.html").is_file():
         raise InputError("no site has been built; build it with: make book")
     modes = _tracked(root)
@@ -60,7 +62,6 @@ def make_archive(output: Path | None = None, *, own_data: bool = False) -> tuple
     contents["ro-crate-metadata.json"] = deposit.crate(cited, exhibits, file_facts, commit).encode()
     sums = [f"{_sha256(content)}  {name}\n" for name, content in sorted(contents.items())]
     contents[SUMS] = "".join(sums).encode()
-    target = output or root / "_build" / f"membership-{membership.__version__}.zip"
     programs = {name for name, mode in modes.items() if mode == "100755"}
     # A zip file knows the years 1980 to 2107; a clock may have been elsewhere.
     date = time.gmtime(int(timestamp))[:6]

@@ -30,6 +30,7 @@ VERDICTS = (*WORDS, NOT_RUN)
 PAGE = "book/verdicts"
 # Verdicts of numbers that a run could be set against, and the one table of a formula among them.
 COMPARED = verdicts.WORDS
+_ORIGINS = {"papers": "paper", "book": "ours"}
 CLOSED_FORM = "gmip-tab-5"
 
 
@@ -113,10 +114,13 @@ class Part:
 
     @property
     def by_origin(self) -> dict[str, dict[str, int]]:
-        """Its claims by outcome, apart for what papers say and for what the book adds."""
-        by_source = {"papers": claims.counts(self.claims, "paper")}
-        by_source["book"] = claims.counts(self.claims, "ours")
+        """Its sentences by outcome, apart for what papers say and for what the book adds."""
+        by_source = {name: claims.counts(self.claims, origin) for name, origin in _ORIGINS.items()}
         return {name: counts for name, counts in by_source.items() if counts}
+
+    def sentences(self, name: str) -> list[tuple[str, list[str]]]:
+        """Each of those with its mark, and what that divides into."""
+        return claims.sentences(self.claims, _ORIGINS[name])
 
     def link(self, claim: str) -> str:
         """Where a claim is shown, relative to the book."""
@@ -159,6 +163,12 @@ def totals() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     claim_rows = [row for chapter in parts() for row in chapter.claims]
     of_papers, of_book = (claims.counts(claim_rows, origin) for origin in ("paper", "ours"))
     return counted(verdicts, VERDICTS), of_papers, of_book
+
+
+def today() -> dict[str, int]:
+    """The papers' sentences by the tests of today, which `totals` counts by those fixed before."""
+    claim_rows = [row for chapter in parts() for row in chapter.claims]
+    return claims.counts(claim_rows, "paper", today=True)
 
 
 def compared() -> tuple[dict[str, int], dict[str, int]]:

@@ -6,16 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, wraps
-from importlib.resources import files
 from typing import Any
 
 import jinja2
 from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
-from pybtex.database import parse_string
 
-from membership import paths, published
+from membership import bibliography, paths, published
 from membership.exhibits import claims, listing
 from membership.exhibits.homes import page_of, pages_of, source_path
 from membership.exhibits.panels import in_words
@@ -134,22 +132,11 @@ def _role(name: str, content: str, page: str) -> str:
 
 
 def _citation(key: str, in_text: bool) -> str:
-    entry = _bibliography().entries[key]
-    names = [
-        " ".join(map(str, (*person.rich_prelast_names, *person.rich_last_names)))
-        for person in entry.persons["author"]
-    ]
-    authors = f"{names[0]} et al." if names[2:] else " and ".join(names)
+    entry, authors = bibliography.entries[key], bibliography.by(key)
     year = entry.fields["year"]
     words = f"{authors} ({year})" if in_text else f"{authors}, {year}"
     url = entry.fields.get("url")
     return f"[{words}]({url})" if url else words
-
-
-@cache
-def _bibliography() -> Any:
-    text = files("membership.published").joinpath("references.bib").read_text(encoding="utf-8")
-    return parse_string(text, "bibtex")
 
 
 def _to_page(words: str, target: str, page: str) -> str:

@@ -183,7 +183,8 @@ def verdicts(context: Any, part: str) -> str:
     numbers, claims, findings = overview.totals()
     standings = {word for chapter in parts for entry in chapter.entries for word in entry.standing}
     listed = [word for word in STANDINGS if word in standings]
-    results = {word: claims.get(word, 0) + findings.get(word, 0) for word in MARKS}
+    rows = [row.outcome.mark for chapter in parts for row in chapter.claims]
+    results = {word: rows.count(word) for word in MARKS}
     return raw(
         rendered(
             "verdicts.html",
@@ -192,6 +193,7 @@ def verdicts(context: Any, part: str) -> str:
             base=base(context),
             numbers=numbers,
             claims=claims,
+            today=overview.today(),
             findings=findings,
             papers=[(chapter.chapter, chapter.paper) for chapter in parts],
             runs=[(word, word) for word in listed],

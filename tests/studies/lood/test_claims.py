@@ -92,6 +92,7 @@ FORMER = {
     "c12": outcomes.SUBSTITUTE[SUPPORTED],
     "c16": CONTRADICTED,
     "c17": CONTRADICTED,
+    "c19": CONTRADICTED,
     "c20": CONTRADICTED,
     "c21": CONTRADICTED,
     "c22": CONTRADICTED,
@@ -238,14 +239,15 @@ def test_recoveries_are_counted_by_kernel(committed):
         assert BY_ID["c10"].outcome(few).mark == outcomes.SUBSTITUTE[word]
 
 
-def test_kernels_that_stand_beside_can_split_a_claim_but_not_decide_it(committed):
+@pytest.mark.parametrize(("share", "word"), [(0.0, CONTRADICTED), (65.0, outcomes.UNDECIDED)])
+def test_every_kernel_counts_alike_in_what_is_reconstructed(share, word, committed):
     table = committed.table("lood-ctl-7")
     beside = table["kernel"].str.endswith(reconstruction.OTHER_DEPTHS)
     assert beside.any()
-    rows = table.assign(value=np.where(beside, 0.0, 100.0))
+    rows = table.assign(value=np.where(beside, share, 100.0))
     found = BY_ID["c10"].outcome(Altered(committed, "lood-ctl-7", lambda _: rows))
-    assert found.word == outcomes.UNDECIDED
-    assert found.reason.startswith("split: ")
+    assert found.word == word
+    assert "dense kernels and RBF: supported" in found.reason
 
 
 def _groups(order, n=34):

@@ -1,7 +1,7 @@
 """The parameters of the chapter on Sablayrolles et al. (2019): a row a size, and its data."""
 
 from collections.abc import Collection
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -25,6 +25,7 @@ RECORDS_FOR_PENALTY = 20
 LEAST_BOTH = 3 * LEAST_SIZE // 2 + RECORDS_FOR_PENALTY
 LEAST_SIDE = 4
 CLASSES: dict[str, list[int]] = {"digits": [3, 8], "cifar10": [9, 8]}
+FeatureNetwork = Literal["", "raw", "small-cnn", "resnet18", "resnet18-pooled", "resnet18-cifar"]
 FEATURES: dict[str, str] = {"tiny": "small-cnn", "quick": "small-cnn", "paper": "resnet18-cifar"}
 
 
@@ -59,9 +60,8 @@ class Settings(DataSettings):
         least=(2, "an interval"),
         le=10_000,
     )
-    feature_network: str = Field(
+    feature_network: FeatureNetwork = Field(
         "",
-        pattern="^(raw|small-cnn|resnet18|resnet18-pooled|resnet18-cifar|)$",
         description="features of Table 1: raw, small-cnn, resnet18, resnet18-pooled (4 times the "
         "work) or resnet18-cifar (16 times), all but raw trained on CIFAR-100; '': raw, except for "
         "CIFAR-10",

@@ -14,7 +14,7 @@ from membership.errors import InputError
 from membership.exhibits.source import Source
 from membership.published import Contrast, Outcome, Share, claims
 from membership.published.claim_rules import exists, identity, much_better
-from membership.published.outcomes import overall
+from membership.published.outcomes import UNDECIDED, overall
 from membership.published.rows import number, rows_at, stated_size
 from membership.studies.bmia import equal_budgets, tables, thresholds
 from membership.studies.bmia.theory import marginal_tpr
@@ -22,7 +22,7 @@ from membership.studies.bmia.theory import marginal_tpr
 PAPER = ("CIFAR-10", "CIFAR-100", "Purchase-100", "Texas-100", "ImageNet-1k")
 SIMULATED = ("Purchase-like (simulated)",)
 RATES = (0.001, 0.01, 0.05)
-_KINDS, _MIXTURES, _TOLERANCE = (2, 3, 4, 5), 100_000, 1e-6
+_KINDS, _MIXTURES, _TOLERANCE, _LINEAR = (2, 3, 4, 5), 100_000, 1e-6, 1e-9
 
 
 def smaller_spreads(source: Source) -> Outcome:
@@ -130,6 +130,26 @@ def matched_is_best(source: Source) -> Outcome:
     share = Share.count(matched, targets, "targets whose own architecture is best, less 1/2", 0.5)
     name = f"{targets} other architectures"
     return overall({name: much_better(share, 0.0)}, PAPER)
+
+
+def draws_of_one_law(source: Source) -> Outcome:
+    """c17, by algebra: a draw of last-layer weights is nothing beyond its linearisation."""
+    rng = np.random.default_rng(17)
+    features, mean = rng.normal(size=(50, 8)), rng.normal(size=(3, 8))
+    draws = rng.normal(size=(20, 3, 8))
+    steps = _logits(features, mean + draws) - _logits(features, mean)
+    linear = _logits(features, mean + 1e-3 * draws) - _logits(features, mean)
+    beyond = float(np.abs(steps - 1e3 * linear).max())
+    label = "TPR (%) at 1% FPR expected of LLN less that of MC, a last layer's draws"
+    expected = Contrast(label, 0.0)
+    if beyond > _LINEAR:
+        return Outcome(UNDECIDED, (), (expected,), f"weights go beyond logits by {beyond:.2g}")
+    return much_better(expected, 0.1).on("every last layer, by algebra")
+
+
+def _logits(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of a last layer whose bias is the weight of a constant feature."""
+    return features @ np.swapaxes(weights, -1, -2)
 
 
 def headline(source: Source) -> Outcome:

@@ -37,6 +37,7 @@ from membership.curvature import epochs_variance
 from membership.curvature.noise import Sgd
 from membership.exhibits.rows import of_each
 from membership.exhibits.tidy import tidy
+from membership.plots import look
 from membership.studies.iha import neighbours, subjects, theory
 from membership.studies.iha.neighbours import Game, Logistic
 from membership.studies.iha.settings import Settings
@@ -206,6 +207,12 @@ def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
     parts = evidence.in_parts(look, items, *determined)
     weight = np.stack([part["weight"][0] for part in parts]).astype(float)
     of_case = [_measured(game, some) for some in weight.reshape(-1, count, weight.shape[-1])]
+    # Flatter directions are no exhibit's, and most of all.
+    kept = max(int((part["eigenvalue"] > BANDS[0]).sum()) for part in of_case)
+    of_case = [
+        {name: values[..., -kept:] if values.ndim else values for name, values in part.items()}
+        for part in of_case
+    ]
     cases = [f"{s}, {how}" for s in subjects.SCHEDULES for how in SAMPLERS]
     dims = {"eigenvalue": 2, "noise": 2, "along": 3, "loss": 1}
     names = ("case", "model", "direction")
@@ -213,7 +220,7 @@ def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
     return evidence.dataset(
         "measured",
         {name: (taken[n], np.stack([part[name] for part in of_case])) for name, n in dims.items()},
-        {"case": cases, "model": np.arange(count), "direction": np.arange(weight.shape[-1])},
+        {"case": cases, "model": np.arange(count), "direction": np.arange(kept)},
         **neighbours.about(game, settings),
     )
 
@@ -319,7 +326,19 @@ def _laws(case: xr.Dataset, schedule: str) -> dict[str, FloatArray]:
 def control_23_drawn(table: pd.DataFrame) -> "Figure":
     """Control 23: the ratio by curvature, a line a law, a panel a sampler and schedule."""
     shown = table.rename(columns={"over": "series"})
-    panel = shown["sampler"] + ", " + shown["schedule"] + " rate"
-    return plots.lines_with_intervals(
-        shown.assign(panel=panel), "eigenvalue", by="series", panel="panel", log_x=True
+    rate = shown["schedule"].map({"cosine": "falling rate", "constant": "constant rate"})
+    figure = plots.lines_with_intervals(
+        shown.assign(panel=shown["sampler"] + ", " + rate),
+        "eigenvalue",
+        by="series",
+        panel="panel",
+        log_x=True,
+        same_scale=True,
+        x_label="curvature",
     )
+    for axis in figure.axes:
+        axis.set_yscale("log")
+        axis.set_ylim(shown["value"].min() / 2, 2 * shown["value"].max())
+        look.plain(axis.yaxis)
+        axis.axhline(1.0, color=look.GREY, linewidth=0.8, zorder=0)
+    return figure

@@ -149,7 +149,7 @@ def test_measure_against_closed_forms():
     [
         ({"models": ["resnet19"]}, r"models.*should name each network once, out of resnet101"),
         ({"models": ["vgg16", "vgg16"]}, "should name each network once"),
-        ({"models": []}, "parameter 'models' = .*: networks to train"),
+        ({"models": []}, "parameter 'models' = .*networks to train"),
         ({"epochs": 0}, "parameter 'epochs' = 0.*1 or more"),
         ({"batch_size": 1}, "parameter 'batch_size' = 1.*2 or more"),
         ({"image_size": 31}, "parameter 'image_size' = 31.*32 or more"),

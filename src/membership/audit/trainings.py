@@ -1,0 +1,172 @@
+"""The trainings of a gathering: each named where it fails, and what it showed kept as it goes."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tqdm import tqdm
+
+from membership import paths
+from membership.arrays import BoolArray, FloatArray
+from membership.audit.streams import Records, for_training
+from membership.audit.tasks import Arrays, Task, answers_of
+from membership.errors import InputError, RunError
+from membership.training.cache import Cache, digest
+
+Train = Callable[[Any, np.ndarray, int], Any]
+ANSWERS, APART = "answers to its own records", "apart"
+ROUNDING = 1e-3
+"""How far apart two trainings with one seed may answer, for a largest answer of 1 or so."""
+
+
+class Kept:
+    """What the models of trainings showed, in a folder that the caller has named, or nowhere.
+
+    The key of a training is all that gathering knows of it: records, masks, seeds and task. What
+    ``train`` does is no part of it, which is why one that was kept is trained again.
+    """
+
+    def __init__(self, folder: Path | str | None, *determined_by: Any) -> None:
+        self.folder = None
+        if folder is not None:
+            self.folder = paths.own_path(str(folder))
+            paths.require_writable(self.folder)
+            self.cache, self.key = Cache(self.folder), digest("gather 1", *determined_by)
+
+    def load(self, training: int) -> Arrays | None:
+        found = None if self.folder is None else self.cache.load(digest(self.key, training))
+        return None if found is None else {name: one.numpy() for name, one in found.items()}
+
+    def save(self, training: int, shown: Arrays) -> None:
+        if self.folder is not None:
+            tensors = {name: torch.tensor(values) for name, values in shown.items()}
+            self.cache.save(digest(self.key, training), tensors)
+
+    def told(self) -> str:
+        """What a training that fails leaves of the others."""
+        if self.folder is None:
+            return "the trainings before it are lost; with keep=FOLDER they would be kept"
+        return f"the trainings before it are kept in {self.folder}: call again to go on from there"
+
+
+@dataclass
+class Trainings:
+    """Trainings of a caller's function, one a mask; training i has the i-th seed."""
+
+    train: Train
+    records: Records
+    masks: BoolArray
+    seeds: range
+    task: Task
+    show: Callable[[Task, Any, int], Arrays]
+    """What is wanted of the model of a training."""
+    kept: Kept
+
+    def shown(self) -> tuple[list[Arrays], list[str]]:
+        """What each model shows, and a note where two trainings with one seed are apart.
+
+        The last one is trained twice, before all others. Of one that was kept this is the second,
+        and tells whether `train` is as it was.
+        """
+        last, began = len(self.masks) - 1, time.monotonic()
+        of_last = self.kept.load(last)
+        is_taken = of_last is not None
+        first = None if is_taken else self._model(last)
+        if of_last is None:
+            # Before the second training, which may be of the same object.
+            with self._named(last):
+                of_last = {**self._shown(first, last), ANSWERS: self._own_answers(first)}
+            self.kept.save(last, of_last)
+        self.task = self.task.settled(of_last[ANSWERS])
+        second = self._model(last)
+        with self._named(last):
+            again = self._own_answers(second)
+        apart = float(np.abs(of_last[ANSWERS] - again).max())
+        seconds = (time.monotonic() - began) / (1 if is_taken else 2)
+        rounding = ROUNDING * max(1.0, float(np.abs(of_last[ANSWERS]).max()))
+        if first is second and apart > rounding:
+            raise InputError("train: it trained one model further; start a new one at each call")
+        each = self._taken_up(apart, of_last.get(APART), rounding) if is_taken else {}
+        apart = float(of_last.setdefault(APART, np.array(apart)))
+        self.kept.save(last, of_last)
+        _announce(last - len(each), seconds, self.masks.nbytes)
+        for i in tqdm([i for i in range(last) if i not in each], desc="training", unit="model"):
+            model = self._model(i)
+            with self._named(i):
+                each[i] = self._shown(model, i)
+            self.kept.save(i, each[i])
+        each[last] = {name: of_last[name] for name in of_last if name not in (ANSWERS, APART)}
+        notes = [_repeat_note(self.seeds[last], apart)] if apart > rounding else []
+        return [each[i] for i in range(len(self.masks))], notes
+
+    def _model(self, i: int) -> Any:
+        x, y = (part[self.masks[i]] for part in self.records)
+        with self._named(i):
+            return self.train(for_training(x), y, self.seeds[i])
+
+    def _shown(self, model: Any, i: int) -> Arrays:
+        return self.show(self.task, model, i)
+
+    def _own_answers(self, model: Any) -> FloatArray:
+        """What the last training's model answers for the records that it was trained on."""
+        return answers_of(self.task, model, *(part[self.masks[-1]] for part in self.records))
+
+    @contextmanager
+    def _named(self, i: int) -> Iterator[None]:
+        """Say of whatever fails in which training it did."""
+        where = f"training {i + 1} of {len(self.masks)} (seed = {self.seeds[i]})"
+        try:
+            yield
+        except (InputError, RunError) as error:
+            kind = InputError if isinstance(error, InputError) else RunError
+            raise kind(f"{where}: {error} ({self.kept.told()})") from error
+        except BaseException as error:
+            error.add_note(f"audit.gather: {where}; {self.kept.told()}")
+            raise
+
+    def _taken_up(self, now: float, before: FloatArray | None, rounding: float) -> dict:
+        """What was kept of the other trainings; said, or refused where it is of another train."""
+        repeats = before is None or before <= rounding
+        if before is not None and repeats and now > rounding:
+            raise InputError(
+                f"keep = {self.kept.folder}: train with seed = {self.seeds[-1]} answers up to "
+                f"{now:.2g} apart from what was kept of it, so train or what it calls has changed; "
+                "name another folder, or remove this one"
+            )
+        each = {i: self.kept.load(i) for i in range(len(self.masks) - 1)}
+        each = {i: shown for i, shown in each.items() if shown is not None}
+        checked = (
+            "trained again, the last of them answers the same"
+            if repeats
+            else "train does not repeat itself, so nothing tells whether it has changed since"
+        )
+        tqdm.write(
+            f"{len(each) + 1} of {len(self.masks)} trainings are taken from {self.kept.folder}; "
+            f"{checked}",
+            file=sys.stderr,
+        )
+        return each
+
+
+def _repeat_note(seed: int, apart: float) -> str:
+    return (
+        f"Two trainings with seed = {seed} answer up to {apart:.2g} apart. The numbers hold where "
+        "`train` starts a new model each time, since each is one draw of the training; another "
+        "gathering gives others, and only the saved evidence gives these numbers again."
+    )
+
+
+def _announce(trainings: int, seconds: float, answers: int) -> None:
+    """What the other trainings will cost, by what was measured."""
+    size = answers * 17 / 1e6  # Two numbers and a truth of each record and model.
+    tqdm.write(
+        f"{trainings} more trainings, about {trainings * seconds / 60:.1f} minutes by the first "
+        f"two, and {size:.1f} MB of answers",
+        file=sys.stderr,
+    )

@@ -1,0 +1,163 @@
+"""A backward pass that is no derivative is told by differences; an honest one never is."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from membership import attacks, curvature, models
+from membership.errors import InputError
+from tests.curvature.odd_modules import TOKENS, Of, X, Y, cross_entropy
+
+RECIPE = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 5e-4, "damping": 2.0}
+CALLS = {
+    "gradients": lambda model, x, y: curvature.per_record_gradients(model, cross_entropy, x, y),
+    "hessian": lambda model, x, y: curvature.hessian(model, cross_entropy, x, y),
+    "iha": lambda model, x, y: attacks.iha(
+        model, cross_entropy, (x, y), (x[1:], y[1:]), [True] * (len(y) - 1), **RECIPE
+    ),
+    "iha by CG": lambda model, x, y: attacks.iha(
+        model, cross_entropy, (x, y), (x[1:], y[1:]), [True] * (len(y) - 1), **RECIPE, solver="cg"
+    ),
+    "sif": lambda model, x, y: attacks.sif(model, cross_entropy, (x, y), (x, y), damping=2.0),
+}
+
+
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return -gradient
+
+
+class StraightThrough(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return torch.round(x * 4) / 4
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+
+class TwiceWrong(torch.autograd.Function):
+    """The gradient of x squared is right, that of the gradient is not."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return 2 * x.detach() * gradient
+
+
+def net(between):
+    torch.manual_seed(2)
+    return Of(
+        lambda m, x: m.last(between(torch.tanh(m.first(x)))),
+        first=nn.Linear(6, 5),
+        last=nn.Linear(5, 3),
+    )
+
+
+def hooked():
+    model = net(lambda x: x)
+    model.last.register_full_backward_hook(
+        lambda part, given, out: tuple(None if one is None else 3 * one for one in given)
+    )
+    return model
+
+
+WRONG = {
+    "a backward hook": hooked,
+    "reversed gradients": lambda: net(Reverse.apply),
+    "straight through": lambda: net(StraightThrough.apply),
+    "a detached part": lambda: net(lambda x: x * x.detach()),
+}
+
+
+@pytest.mark.parametrize("make", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_gradient_that_is_no_derivative_is_refused(make, call):
+    with pytest.raises(InputError, match="so its gradient is no derivative"):
+        call(make(), X, Y)
+
+
+def test_a_second_derivative_that_is_none_is_refused_and_the_first_is_taken():
+    model = net(TwiceWrong.apply)
+    assert np.isfinite(CALLS["gradients"](model, X, Y)).all()
+    with pytest.raises(InputError, match="so there is no Hessian"):
+        CALLS["hessian"](model, X, Y)
+
+
+def test_tokens_scaled_by_frequency_have_the_gradient_of_the_loss():
+    def tokens(**options):
+        torch.manual_seed(3)
+        return Of(
+            lambda m, x: m.last(torch.tanh(m.embedding(x)).mean(1)),
+            embedding=nn.Embedding(9, 4, **options),
+            last=nn.Linear(4, 3),
+        )
+
+    for call in ("gradients", "hessian"):
+        found, plain = (
+            CALLS[call](tokens(scale_grad_by_freq=scaled), TOKENS % 9, Y)
+            for scaled in (True, False)
+        )
+        np.testing.assert_array_equal(found, plain)
+
+
+HONEST = {
+    "tanh": lambda: models.mlp(6, (8,), 3),
+    "ReLU without biases, at its kinks": lambda: nn.Sequential(
+        nn.Linear(6, 40, bias=False), nn.ReLU(), nn.Linear(40, 3)
+    ),
+    "many kinks": lambda: nn.Sequential(
+        nn.Linear(6, 60), nn.ReLU(), nn.Linear(60, 30), nn.LeakyReLU(0.01), nn.Linear(30, 3)
+    ),
+    "max pooling": lambda: nn.Sequential(nn.Linear(6, 24), nn.MaxPool1d(4), nn.Linear(6, 3)),
+    "large weights": lambda: scaled(nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3)), 50),
+    "tiny weights": lambda: scaled(
+        nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 3)), 1e-6
+    ),
+    "zero weights": lambda: scaled(nn.Linear(6, 3), 0.0),
+    "hard limits": lambda: nn.Sequential(nn.Linear(6, 9), nn.Hardtanh(), nn.Linear(9, 3)),
+    "half precision": lambda: nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3)).half(),
+}
+
+
+def scaled(model, factor):
+    with torch.no_grad():
+        for value in model.parameters():
+            value.mul_(factor)
+    return model
+
+
+@pytest.mark.parametrize("make", HONEST.values(), ids=HONEST)
+@pytest.mark.parametrize("records", [X, 1e3 * X, 1e-3 * X, 0 * X])
+def test_an_honest_model_is_taken(make, records):
+    torch.manual_seed(11)
+    model = make()
+    assert np.isfinite(CALLS["gradients"](model, records, Y)).all()
+    assert np.isfinite(CALLS["hessian"](model, records, Y)).all()
+
+
+@pytest.mark.parametrize("call", [*CALLS][1:])
+def test_a_record_without_a_second_derivative_is_named(call):
+    torch.manual_seed(1)
+    model = Of(
+        lambda m, x: m.last(nn.functional.normalize(m.first(x), dim=1)),
+        first=nn.Linear(6, 5, bias=False),
+        last=nn.Linear(5, 3),
+    )
+    blank = X.clone()
+    blank[0] = 0
+    assert np.isfinite(CALLS["gradients"](model, blank, Y)).all()
+    with pytest.raises(InputError, match="the Hessian is not finite at record 0"):
+        CALLS[call](model, blank, Y)
