@@ -11,7 +11,7 @@ from membership.exhibits.recompute import recompute
 
 ROOT = paths.project_root()
 RECORDS = sorted((ROOT / "results" / "paper").glob("*/*.json"))
-SEVERAL_MINUTES = ("gmip", "comparison", "bayes_optimal", "bmia")
+SEVERAL_MINUTES = ("comparison", "bayes_optimal")
 
 
 def differing(chapter: str) -> list[str]:
