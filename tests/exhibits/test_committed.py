@@ -17,7 +17,10 @@ SEVERAL_MINUTES = ("comparison", "bayes_optimal")
 def differing(chapter: str) -> list[str]:
     settings = running.settings_class(chapter).from_values({"profile": "paper"})
     report = recompute(settings, check=True)
-    assert len(report.computed) + len(report.measured) > 5
+    recorded = {path.stem for path in RECORDS if path.parent.name == chapter}
+    assert {*report.computed, *report.measured} == recorded
+    if report.undrawn and not report.differences:
+        pytest.skip(f"{chapter}: {report.last_line(checked=True)}")
     return report.differences
 
 
