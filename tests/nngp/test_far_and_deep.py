@@ -1,5 +1,6 @@
 """Kernels far from the origin, deep in chaos, and at the end of float64: right, or refused."""
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -41,6 +42,50 @@ def test_a_record_meets_itself_as_exactly_in_the_matrix_as_on_the_diagonal(
     matrix = kernel(RECORDS)
     np.testing.assert_allclose(np.diagonal(matrix), kernel.diagonal(RECORDS), rtol=1e-12)
     assert np.isfinite(matrix).all()
+
+
+COPIED = RECORDS[[0, 1, 2, 3, 4, 5, 0, 1]]
+
+
+def erf_by_hand(x, depth, w_std, b_std):
+    """The recursion in 60 digits."""
+    with mpmath.workdps(60):
+        w, bias = mpmath.mpf(w_std) ** 2, mpmath.mpf(b_std) ** 2
+        rows = [[mpmath.mpf(float(v)) for v in row] for row in x]
+        products = [[sum(map(mpmath.fmul, r, s)) / len(r) for s in rows] for r in rows]
+        k = [[w * p + bias for p in row] for row in products]
+        for _ in range(depth):
+            k = [
+                [
+                    w
+                    * (2 / mpmath.pi)
+                    * mpmath.asin(2 * k[i][j] / mpmath.sqrt((1 + 2 * k[i][i]) * (1 + 2 * k[j][j])))
+                    + bias
+                    for j in range(len(k))
+                ]
+                for i in range(len(k))
+            ]
+        return np.array([[float(v) for v in row] for row in k])
+
+
+@pytest.mark.parametrize(("w_std", "depth"), [(1.98, 100), (3.0, 50), (10.0, 30)])
+def test_a_chaotic_network_knows_a_record_and_its_copy(w_std, depth):
+    kernel = nngp.fully_connected(depth, "erf", w_std, 0.1)
+    found, expected = kernel(COPIED), erf_by_hand(COPIED, depth, w_std, 0.1)
+    np.testing.assert_allclose(np.diagonal(found), kernel.diagonal(COPIED), rtol=1e-15)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(kernel(RECORDS[:6], COPIED), found[:6], rtol=1e-12)
+    with nngp.float64():
+        np.testing.assert_allclose(kernel.traceable(RECORDS[:6], COPIED), found[:6], rtol=1e-9)
+
+
+@pytest.mark.parametrize("depth", [50, 100])
+def test_a_deep_gelu_network_grows_as_a_relu_network_does(depth):
+    """At the released deviation: what is far from 0 passes, and cancels nothing."""
+    kernel, x = nngp.fully_connected(depth, "gelu", 1.9822), 1e3 * RECORDS
+    relu = nngp.fully_connected(depth, "relu", 1.9822)(x)
+    np.testing.assert_allclose(kernel(x), relu, rtol=1e-3)
+    np.testing.assert_allclose(np.diagonal(kernel(x)), kernel.diagonal(x), rtol=1e-12)
 
 
 OVERFLOWING = {

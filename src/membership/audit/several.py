@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+from tqdm import tqdm
 
 from membership import memory, metrics
 from membership.arrays import BoolArray, FloatArray, one_of
@@ -212,10 +213,12 @@ def ranked(
     one label a target; `void` is that of `design.trials`. With one target, AUC and rates are as
     `audit` has them; with several, they are means whose intervals are over targets and records.
     """
-    fprs = _carried(table) or [RATES[-1]]
-    statistics = metrics.resampled_rates(
-        table.score, table.member, fprs=fprs, resamples=_resamples(table), seed=seed
-    )
+    fprs, number = _carried(table) or [RATES[-1]], _resamples(table)
+    # Seen where it takes long.
+    with tqdm(total=number, desc="resampling", unit="resample", delay=3, leave=False) as bar:
+        statistics = metrics.resampled_rates(
+            table.score, table.member, fprs=fprs, resamples=number, seed=seed, done=bar.update
+        )
     order, by_auc = _order(statistics, fprs[0])
     attacks = {name: _attack(_cases(table, name), statistics[name], level, units) for name in order}
     different = _different(table)

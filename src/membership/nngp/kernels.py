@@ -116,7 +116,7 @@ class Kernel:
             j = min(n, i + self._rows_a_block(x, n - i))
             block = self._block(x[i:j], x[i:])
             square = block[:, : j - i]
-            out[i:j, i:j] = (square + square.T) / 2
+            out[i:j, i:j] = square / 2 + square.T / 2
             out[i:j, j:] = block[:, j - i :]
             out[j:, i:j] = block[:, j - i :].T
             i = j
@@ -154,7 +154,8 @@ def _meeting(a, b, c, xp: ModuleType):
 
     Deep networks far from the edge of chaos tear apart what differs in the last digit.
     """
-    met = xp.where((a == b) & (xp.abs(c - a) <= _ROUNDING * a), a, c)
+    apart = xp.maximum(xp.abs(c - a), xp.abs(a - b))
+    met = xp.where(apart <= _ROUNDING * a, a, c)
     if xp is np:
         return met
     from membership.nngp.traced import moved
@@ -187,6 +188,9 @@ class FullyConnected(MomentKernel):
 
         def layer(moments):
             a, b, c = moments
+            if xp is not np:
+                # XLA rounds what it computes of columns, of rows and of both in ways of its own.
+                c = _meeting(a, b, c, xp)
             duals = dual(a, a, a, xp), dual(b, b, b, xp), dual(a, b, c, xp)
             return tuple(w * moment + bias for moment in duals)
 
