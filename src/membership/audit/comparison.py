@@ -69,7 +69,7 @@ def compare(
     InputError
         The evidence names no targets, or allows no attack; `level` or `delta` is out of range.
     """
-    check(level, delta, seed)
+    level, delta, seed = check(level, delta, seed)
     evidence = tuple(map(stored, evidence))  # it may never have been in a file
     inputs = {
         f"{i} {dataset.attrs.get('set', '')}": files.digest(dataset)

@@ -48,7 +48,7 @@ def audit(
 ) -> dict:
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member = scored.score, scored.member
-    check(level, delta)
+    level, delta, _ = check(level, delta)
     one_of("design", drawn, design.DESIGNS)
     proved = design.bounds_of(scored, level, delta, drawn)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
@@ -82,11 +82,12 @@ def audit(
     }
 
 
-def check(level: float, delta: float, seed: int = 0) -> None:
-    """Raise an InputError unless confidence, delta and seed are in their ranges."""
+def check(level: float, delta: float, seed: int = 0) -> tuple[float, float, int]:
+    """Confidence, delta and seed as plain numbers, or an InputError where one is out of range."""
     whole("seed", seed, 0)
     check_level(level)
     check_delta(delta)
+    return float(level), float(delta), int(seed)
 
 
 def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:

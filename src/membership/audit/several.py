@@ -85,7 +85,7 @@ def audit(
         `level` or `delta` is out of range, there are too few records, or `design` is "coins" and
         there are several attacks or targets, or no fair coin gives so many members.
     """
-    report.check(level, delta, seed)
+    level, delta, seed = report.check(level, delta, seed)
     if not isinstance(scored, Scored | Several):
         scored = read_scores(scored, attacks)
     elif attacks:
