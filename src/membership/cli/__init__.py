@@ -99,10 +99,12 @@ def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
     An EXHIBIT, such as iha-tab-2, is computed without the others of its chapter. No data, no
     training, no GPU. Exit code 1 where --check finds a difference.
     """
+    from membership.arrays import from_zero
     from membership.exhibits import recompute as room
     from membership.exhibits.homes import chapter_of
     from membership.exhibits.listing import find
 
+    from_zero("--tolerance", tolerance)
     only = [find(name)["id"] for name in what if chapter_of(name)]
     if twice := {chapter_of(name) for name in only} & set(what):
         raise InputError(f"{min(twice)} is given with an exhibit of its own; give one of them")
