@@ -92,9 +92,9 @@ const audit = {
     const few = " Too few non-members were asked to call that measured.";
     const refuted = `A promise of differential privacy with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
     return [
-      area.low > 0.5
+      area.low > 0.5 || least.low > least.fpr
         ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of the members. Guessing finds ${accused}.${least.measured ? "" : few}`
-        : "By its AUC this attack does not tell members from others better than guessing would.",
+        : `By its AUC, and where ${accused} of non-members are accused, this attack does not tell members from others better than guessing would.`,
       ...(worst
         ? [
             `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,

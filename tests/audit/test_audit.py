@@ -279,3 +279,13 @@ def test_a_file_name_that_is_no_utf8_is_audited(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*absent\.csv: No such file"):
         read_scores(tmp_path / "absent.csv")
+
+
+def test_settings_from_numpy_make_plain_json(tmp_path: Path) -> None:
+    frame = table(other=np.arange(2 * N) % 7).drop(columns="score").assign(mine=table()["score"])
+    given = {"level": np.float64(0.9), "delta": np.float32(0.25), "seed": np.int64(3)}
+    for scores in (table(), frame):
+        report = audit(scores, **given)
+        write(report, scores, tmp_path, "mine")
+        assert json.loads((tmp_path / "audit.json").read_text()) == report
+        assert (report["level"], report["epsilon_lower_bound"]["delta"]) == (0.9, 0.25)

@@ -72,10 +72,10 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
     return {**bounds, "design": stated}
 
 
-def trials(cases: Cases, level: float, delta: float, copied: str | None = None) -> dict[str, Any]:
+def trials(cases: Cases, level: float, delta: float, void: str | None = None) -> dict[str, Any]:
     """The largest bounds of independent trials, at a confidence for all of them at once.
 
-    `copied` says which records are copies, as `copies` does, where there are some.
+    `void` says why records are no such trials, as `copies` does, where they are none.
     """
     shared = 1 - (1 - level) / len(cases)
 
@@ -83,9 +83,9 @@ def trials(cases: Cases, level: float, delta: float, copied: str | None = None) 
         epsilon = [privacy.epsilon_lower_bound(*case, delta=delta, level=shared) for case in cases]
         return max(epsilon), max(privacy.mu_lower_bound(*case, level=shared) for case in cases)
 
-    pair = (0.0, 0.0) if copied else largest(cases)
+    pair = (0.0, 0.0) if void else largest(cases)
     perfect = [(truth.astype(float), truth) for _, truth in cases]
-    reasons = _reasons(pair, lambda: largest(perfect), cases, copied)
+    reasons = _reasons(pair, lambda: largest(perfect), cases, void)
     return _stated(pair, reasons, level, delta, sum(n_thresholds(truth) for _, truth in cases))
 
 
@@ -110,14 +110,14 @@ def _stated(
 
 
 def _reasons(
-    pair: Pair, of_perfect: Callable[[], Pair], cases: Cases, copied: str | None
+    pair: Pair, of_perfect: Callable[[], Pair], cases: Cases, void: str | None
 ) -> list[str | None]:
     """Why each bound is 0, where it is; `of_perfect` bounds an attack that is never wrong."""
     if all(pair):
         return [None, None]
-    most = (0.0, 0.0) if copied else of_perfect()
+    most = (0.0, 0.0) if void else of_perfect()
     return [
-        None if value else copied or _reason(best, cases)
+        None if value else void or _reason(best, cases)
         for value, best in zip(pair, most, strict=True)
     ]
 

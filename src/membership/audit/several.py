@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from tqdm import tqdm
 
 from membership import memory, metrics
@@ -84,7 +85,7 @@ def audit(
         `level` or `delta` is out of range, there are too few records, or `design` is "coins" and
         there are several attacks or targets, or no fair coin gives so many members.
     """
-    report.check(level, delta, seed)
+    level, delta, seed = report.check(level, delta, seed)
     if not isinstance(scored, Scored | Several):
         scored = read_scores(scored, attacks)
     elif attacks:
@@ -101,7 +102,7 @@ def audit(
     copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
     ranking = ranked(table, scored.targets, _units(table), level, delta, seed, copied)
     best, first = ranking["attacks"][0]["name"], scored.targets[0]
-    close = strongest(_scored(scored, best, first), best, first, len(table.score), level)
+    close = strongest(_scored(scored, best, first), best, first, ranking, level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
     left = sentences.not_read(scored.not_read)
     noted = _warnings(scored, ranking["attacks"], table)
@@ -113,7 +114,7 @@ def audit(
         **ranking,
         "strongest": close,
         "left_out": [],
-        "meaning": sentences.meaning_of_several(close, best, ranking),
+        "meaning": sentences.meaning_of_several(close, ranking, {}),
         "checklist": sentences.checklist_of_scores(
             **known, attacks=len(scored.score), targets=ranking["independent_units"]
         ),
@@ -204,58 +205,88 @@ def ranked(
     level: float,
     delta: float,
     seed: int,
-    copied: str | None = None,
+    void: str | None = None,
 ) -> dict[str, Any]:
     """The attacks of a table from the strongest, each pair's difference, targets and bounds.
 
     Parameters are those of `membership.audit.compare`; `names` are the targets' and `units` has
-    one label a target; `copied` is that of `design.copies`. With one target, AUC and rates are as
+    one label a target; `void` is that of `design.trials`. With one target, AUC and rates are as
     `audit` has them; with several, they are means whose intervals are over targets and records.
     """
-    carried, number = _carried(table), _resamples(table)
+    fprs, number = _carried(table) or [RATES[-1]], _resamples(table)
     # Seen where it takes long.
     with tqdm(total=number, desc="resampling", unit="resample", delay=3, leave=False) as bar:
         statistics = metrics.resampled_rates(
-            table.score, table.member, fprs=carried, resamples=number, seed=seed, done=bar.update
+            table.score, table.member, fprs=fprs, resamples=number, seed=seed, done=bar.update
         )
-    mean_auc = {
-        name: float(of_attack["auc"].value.mean()) for name, of_attack in statistics.items()
-    }
-    order = sorted(mean_auc, key=lambda name: -mean_auc[name])
+    order, by_auc = _order(statistics, fprs[0])
     attacks = {name: _attack(_cases(table, name), statistics[name], level, units) for name in order}
-    pair_level = 1 - (1 - level) / max(len(order) * (len(order) - 1) // 2, 1)
+    different = _different(table)
+    pair_level = 1 - (1 - level) / max(len(different) * (len(different) - 1) // 2, 1)
     pairs = [
         {"first": a, "second": b, **_pair(statistics[a], statistics[b], pair_level, units)}
         for a, b in combinations(order, 2)
     ]
-    behind_best = {
-        pair["second"]: _negated(pair["auc"]) for pair in pairs if pair["first"] == order[0]
-    }
+    behind = {pair["second"]: _behind(pair) for pair in pairs if pair["first"] == order[0]}
     target_level = 1 - (1 - level) / len(names)
     return {
         "level": level,
         "targets": len(names),
         "independent_units": len(set(units)),
         "records": int(table.record.size),
+        "ranked_at": fprs[0],
+        "first_by_auc": by_auc,
+        "different_attacks": len(different),
         "attacks": [
-            {"name": name, **attacks[name], "behind_best": behind_best.get(name)} for name in order
+            {"name": name, **attacks[name], **behind.get(name, _BEHIND_NONE)} for name in order
         ],
         "pair_level": pair_level,
         "pairs": pairs,
         "target_level": target_level,
         "by_target": _by_target(table, names, order, target_level) if len(names) > 1 else [],
-        **_bounds(table, level, delta, copied),
+        **_bounds(table, different, level, delta, void),
+    }
+
+
+def _order(statistics: dict[str, Statistics], fpr: float) -> tuple[list[str], str]:
+    """The attacks by what they find at a rate, ties by AUC; and the first by AUC."""
+    found = {
+        name: (float(of_attack[fpr].value.mean()), float(of_attack["auc"].value.mean()))
+        for name, of_attack in statistics.items()
+    }
+    order = sorted(found, key=lambda name: found[name], reverse=True)
+    return order, max(order, key=lambda name: found[name][1])
+
+
+def _different(table: ScoreTable) -> list[str]:
+    """Attacks of which none ranks all records as another does: two names of one score pay once."""
+    first: dict[bytes, str] = {}
+    for name in table.score:
+        ranks = [rankdata(score, "dense") for score, _ in _cases(table, name)]
+        first.setdefault(np.concatenate(ranks).tobytes(), name)
+    return [*first.values()]
+
+
+_BEHIND_NONE = {"behind_best": None, "tpr_behind_best": None}
+
+
+def _behind(pair: dict[str, Any]) -> dict[str, Any]:
+    """What the second of a pair has less, of the AUC and at the rate that attacks are ranked by."""
+    at = pair["tpr_at_fpr"][0]
+    return {
+        "behind_best": _negated(pair["auc"]),
+        "tpr_behind_best": {"fpr": at["fpr"], **_negated(at)},
     }
 
 
 def strongest(
-    scored: Scored | None, name: str, target: str | int, n_attacks: int, level: float
+    scored: Scored | None, name: str, target: str | int, ranking: dict[str, Any], level: float
 ) -> dict[str, Any] | None:
     """The first attack on a target as `audit` has it, paid for by the attacks' number."""
     if scored is None:
         return None
     try:
-        single_report = report.audit(scored, level=1 - (1 - level) / n_attacks)
+        single_report = report.audit(scored, level=1 - (1 - level) / ranking["different_attacks"])
     except InputError:  # Too few records.
         return None
     return {
@@ -297,7 +328,7 @@ def _attack(
             _ends(statistic.interval(level, units)) for statistic in statistics.values()
         ]
         rates = [
-            {"fpr": fpr, **interval, "expected_false_positives": fpr * fewest, "measured": True}
+            {"fpr": fpr, **interval, **report.carried(fpr, fewest)}
             for fpr, interval in zip(list(statistics)[1:], intervals, strict=True)
         ]
     fprs = report.grid(fewest)
@@ -333,10 +364,12 @@ def _by_target(
     return entries
 
 
-def _bounds(table: ScoreTable, level: float, delta: float, copied: str | None) -> dict[str, Any]:
+def _bounds(
+    table: ScoreTable, different: list[str], level: float, delta: float, void: str | None
+) -> dict[str, Any]:
     """What the strongest attack proves, paid for by Bonferroni's correction."""
     design = bounds_design(table)
-    by_attack = [_cases(table, name) for name in table.score]
+    by_attack = [_cases(table, name) for name in different]
     if design == "pooled":
         cases = [tuple(map(np.concatenate, zip(*targets, strict=True))) for targets in by_attack]
     else:
@@ -347,7 +380,7 @@ def _bounds(table: ScoreTable, level: float, delta: float, copied: str | None) -
         return {"bounds_design": None, "epsilon_lower_bound": None, "mu_lower_bound": None}
     return {
         "bounds_design": {"trials": design, "reason": DESIGNS[design]},
-        **designs.trials(cases, level, delta, copied),
+        **designs.trials(cases, level, delta, void),
     }
 
 
