@@ -112,6 +112,7 @@ def test_a_promise_of_nothing_is_refused(auditor: Page) -> None:
     auditor.get_by_text("Give a promised mu above 0.").wait_for()
     box.fill("2")
     box.blur()
+    auditor.get_by_text("The promise of Gaussian privacy with a mu of 2").wait_for()
     until(lambda: reported(auditor)["promises"][0]["notion"], "mu")
 
 
