@@ -60,6 +60,10 @@ def test_list_shows_a_chapter_s_exhibits():
     listed = CliRunner().invoke(cli.cli, ["list", "bayes_optimal"])
     assert (listed.exit_code, listed.stderr) == (0, "")
     assert all(word in listed.stdout for word in ("Exhibits", "Control 1", "n_repeats"))
+    first, details = listed.stdout.split("notebooks/bayes_optimal_details")
+    assert "bayes-optimal-fig-1" in first
+    assert "bayes-optimal-ctl-11" in details
+    assert "results/PROFILE/bayes_optimal" in details
 
 
 def test_clean_removes_the_executed_notebook(project):
