@@ -36,7 +36,7 @@ LINES = {
         "{name},{prefix}-tab-1,Table 1,table\n",
     ),
 }
-"""The files that list chapters and the papers' tables: what stands beside the line, and the line."""
+"""The files that list chapters and tables: what stands beside the new line, and the line."""
 FIELDS, VENUES = (
     ("author", "title", "year", "eprint", "url"),
     ("booktitle", "journal", "howpublished"),

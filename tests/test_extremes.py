@@ -319,8 +319,7 @@ def require_finite(name, function, tried, options):
     try:
         found = [one.ravel() for one in parts(function(*tried, **options)) if one.dtype.kind != "U"]
     except InputError as error:
-        assert "\n" not in str(error), tried
-        return
+        found = [np.full(str(error).count("\n"), np.nan)]
     except Exception as error:
         pytest.fail(f"{type(error).__name__}: {error} for {tried or options}")
     numbers = np.concatenate([*found, []])
