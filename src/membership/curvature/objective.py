@@ -4,9 +4,8 @@ Everything in this room goes through `Objective`: it holds a float64 copy of the
 curvature is exact work whatever precision the model was trained in, and the model stays as it is.
 """
 
-import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +16,11 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from membership import networks
+from membership.curvature.copies import Loss, RecordLoss, model_copy, padding_rows
 from membership.curvature.differences import slopes_apart
+from membership.curvature.suitable import require_suitable
 from membership.errors import InputError
 
-Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 # Records whose losses are tried at a time.
 TRIED = 8192
 # Records on which the backward pass is compared with differences of the loss.
@@ -28,16 +28,6 @@ BACKWARD = 16
 # What a record's loss may differ by, alone and beside another: float64's rounding is far below,
 # and a batch norm's doing far above.
 ROUNDING = 1e-6
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
-RANDOM = (
-    nn.Dropout,
-    nn.Dropout1d,
-    nn.Dropout2d,
-    nn.Dropout3d,
-    nn.AlphaDropout,
-    nn.FeatureAlphaDropout,
-    nn.RReLU,
-)
 
 
 @dataclass(frozen=True)
@@ -104,9 +94,8 @@ class Objective:
         """Losses (records,) of the model with these parameters."""
         with _differentiable():
             # A copy: the first layer may work in place.
-            return self.loss(
-                functional_call(self.module, (parameters, self.buffers), (x.clone(),)), y
-            )
+            output = functional_call(self.module, (parameters, self.buffers), (x.clone(),))
+            return self.loss(networks.with_records(output, len(x)), y)
 
     def records(self, x: Any, y: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Records as this objective reads them, on its device.
@@ -174,7 +163,7 @@ def pair(name: str, value: Any) -> tuple[Any, Any]:
 
 def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
     """Check a model and its loss, tried on the records, and copy it to float64."""
-    _check_model(model)
+    require_suitable(model)
     goal = _copied(model, loss, torch.float64)
     if not torch.isfinite(goal.vector()).all():
         raise InputError("model: some parameters are not finite; its training has diverged")
@@ -193,80 +182,16 @@ def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
 
 def _copied(model: nn.Module, loss: Loss, dtype: torch.dtype) -> Objective:
     """An objective on a copy of the model in another precision."""
-    # What a hook computes anew each time (weights that are normed or pruned) is part of a graph,
-    # which cannot be copied; its numbers can.
-    memo = {
-        id(value): value.detach().clone()
-        for part in model.modules()
-        for value in vars(part).values()
-        if isinstance(value, torch.Tensor) and not value.is_leaf
-    }
-    try:
-        module = copy.deepcopy(model, memo)
-    except networks.FAILURES as error:
-        raise InputError(f"model: it cannot be copied: {networks.line(error)}") from None
     # Derivatives are taken by what is passed to the copy: its own tensors are constants.
-    module = module.requires_grad_(False).to(dtype)
-    for part in module.modules():
-        if isinstance(part, nn.Embedding | nn.EmbeddingBag):
-            part.sparse = False  # the same gradients, in a layout that has derivatives itself
-            part.scale_grad_by_freq = False  # the derivative, by whose frequency nothing is scaled
-        for name, value in vars(part).items():
-            if isinstance(value, torch.Tensor) and value.is_floating_point():
-                vars(part)[name] = value.detach().to(dtype)
+    module = model_copy(model, dtype)
     trained = {name for name, value in model.named_parameters() if value.requires_grad}
     return Objective(
         module,
-        loss,
+        RecordLoss(loss, dtype),
         {name: value.detach() for name, value in module.named_parameters() if name in trained},
         {name: value.detach() for name, value in module.named_buffers()},
         model,
     )
-
-
-def _check_model(model: nn.Module) -> None:
-    if not isinstance(model, nn.Module):
-        raise InputError(f"model = {type(model).__name__}: expected a torch nn.Module")
-    networks.require_shapes(model)
-    for name, part in model.named_modules():
-        if of := _made_of(part, f"model.{name}".rstrip(".")):
-            raise InputError(
-                f"model: {name or 'the model'} is {type(part).__name__}, whose parameters cannot "
-                f"be replaced by others; give {of}"
-            )
-        # Others may draw or sum over the batch as well; `_check_function` finds them out.
-        normalised = isinstance(part, NORMS)
-        random = isinstance(part, RANDOM)
-        if part.training and (random or normalised):
-            raise InputError(
-                f"model: {name or 'the model'} is {type(part).__name__} in training mode, so a "
-                "record's loss is not a function of that record alone; call model.eval() first"
-            )
-        if normalised and part.running_mean is None:
-            raise InputError(
-                f"model: {name or 'the model'} is {type(part).__name__} without running "
-                "statistics, so a record's loss is not a function of that record alone; give it "
-                "some, or take a norm over each record such as GroupNorm"
-            )
-    if not any(True for _ in model.parameters()):
-        raise InputError("model: it has no parameters")
-    if not any(value.requires_grad for value in model.parameters()):
-        raise InputError(
-            "model: all its parameters are frozen; unfreeze those that were trained, such as the "
-            "whole model with model.requires_grad_(True)"
-        )
-    if any(value.is_complex() for value in model.parameters()):
-        raise InputError("model: some parameters are complex; give a model with real ones")
-
-
-def _made_of(part: nn.Module, name: str) -> str | None:
-    """What to give in the place of a part that only wraps a module."""
-    if isinstance(part, torch.jit.ScriptModule):
-        return "the module that was scripted or traced"
-    if isinstance(part, nn.DataParallel | nn.parallel.DistributedDataParallel):
-        return f"{name}.module, the module inside"
-    compiled = "_orig_mod" in dict(part.named_children())
-    return f"{name}._orig_mod, from before torch.compile" if compiled else None
 
 
 def _reads_whole(goal: Objective, x: torch.Tensor) -> bool:
@@ -285,6 +210,7 @@ def _check_loss(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
         value = _tried(goal, "the first records", to_train(goal), x, y)
     except InputError:
         _require_any_precision(goal, x)
+        _require_loss(goal, x, y)
         raise
     if not isinstance(value, torch.Tensor) or value.shape != (len(x),):
         shape = tuple(value.shape) if isinstance(value, torch.Tensor) else type(value).__name__
@@ -321,6 +247,30 @@ def _require_any_precision(goal: Objective, x: torch.Tensor) -> None:
         ) from None
 
 
+def _require_loss(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
+    """Raise an InputError that names the loss, where it fails on what the model answers."""
+    try:
+        output = functional_call(goal.module, (to_train(goal), goal.buffers), (x.clone(),))
+    except networks.FAILURES:
+        return
+    try:
+        goal.loss(output, y)
+    except networks.FAILURES as failed:
+        why = networks.line(failed)
+    else:
+        return
+    advice = ""
+    if isinstance(output, torch.Tensor):
+        with suppress(*networks.FAILURES):
+            goal.loss(output.float(), y)
+            advice = (
+                "; answers are float64: cast the numbers that it holds, as "
+                "weight.to(output.dtype), or give it as a module that holds them, as "
+                "nn.CrossEntropyLoss(weight=..., reduction='none')"
+            )
+    raise InputError(f"loss: it fails on what the model answers: {why}{advice}") from None
+
+
 def _check_function(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
     """Refuse a loss that is not a function of the parameters and of its record alone."""
     held = {name: value.clone() for name, value in goal.buffers.items()}
@@ -331,7 +281,12 @@ def _check_function(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
         random = any(
             not torch.equal(*both) for both in zip(drawn, _random_states(goal.device), strict=True)
         )
-        moved = [name for name, value in goal.buffers.items() if not _same(value, held[name])]
+        # A count of calls is no part of the loss where the losses are the same.
+        moved = [
+            name
+            for name, value in goal.buffers.items()
+            if value.is_floating_point() and not _same(value, held[name])
+        ]
         if random or moved or not torch.equal(losses, again):
             why = f"its buffer {moved[0]} changes" if moved else "it draws random numbers"
             raise InputError(
@@ -352,13 +307,16 @@ def _check_function(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
 def _check_backward(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
     """Refuse a loss whose backward pass is not its derivative."""
     with derivable():
-        apart = slopes_apart(lambda values: goal.losses(values, x, y), goal.parameters)
+        apart = slopes_apart(
+            lambda values: goal.losses(values, x, y), goal.parameters, padding_rows(goal.module)
+        )
     if apart is not None:
         raise InputError(
             f"model or loss: along one direction the loss has the slope {apart[0]:.3g} and its "
             f"backward pass gives {apart[1]:.3g}, so its gradient is no derivative; take out what "
             "changes gradients alone (a backward hook, a reversal, a straight-through function, a "
-            "detach), and freeze what is not trained by requires_grad_(False)"
+            "detach, the padding_idx of an embedding whose row is read elsewhere), and freeze what "
+            "is not trained by requires_grad_(False)"
         )
 
 
