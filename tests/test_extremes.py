@@ -100,6 +100,9 @@ CALLS: dict[str, tuple[Any, tuple, dict]] = {
     "attacks.bmia": call(PER_RECORD, *DRAWN),
     "attacks.bmia, drawn": call(PER_RECORD, *DRAWN, n_samples=4),
     "attacks.bmia_from_moments": call(PER_RECORD, PER_RECORD[::-1], LOSSES + 1),
+    "attacks.bmia_from_moments, several": call(
+        PER_RECORD, PER_MODEL, np.abs(PER_MODEL) + 1, several="variance"
+    ),
     "attacks.bmia_mixture": call(PER_RECORD, *BOTH),
     "attacks.bmia_p_value": call(PER_RECORD, PER_MODEL),
     "attacks.bmia_p_value, log": call(PER_RECORD, PER_MODEL, log=True),
