@@ -1,8 +1,8 @@
 """One-token faults in the code that computes numbers, and what notices each: ``make mutants``.
 
-``tests/mutants.toml`` lists them by room. Each is put into a checkout of HEAD apart from yours, alone.
-The committed exhibits that it names are computed from it and compared, then the room's tests are run,
-the quick ones first; what first says otherwise than without the fault has noticed it.
+``tests/mutants.toml`` lists them by room. Each is put, alone, into a checkout of HEAD apart from
+yours. The committed exhibits that it names are computed from it and compared, then the room's tests
+are run, the quick ones first; what first says otherwise than without the fault has noticed it.
 ``tests/mutants.csv`` says what did. What stands there is not tried again but with ``--again``.
 
     python -m workflow.mutants [ROOM ...] [--again]
@@ -51,7 +51,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What a row of the table of trials begins with."""
+        """What tells it from the others."""
         return self.room, self.file, self.old, self.new
 
 
@@ -64,6 +64,11 @@ class Row:
     old: str
     new: str
     noticed_by: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """The fault."""
+        return self.room, self.file, self.old, self.new
 
 
 def listed(table: Path = TABLE) -> list[Mutant]:
@@ -84,12 +89,13 @@ def found(table: Path = FOUND) -> list[Row]:
         return [Row(**row) for row in csv.DictReader(file)]
 
 
-def write(rows: list[Row], table: Path = FOUND) -> None:
-    """All of it, in the table's order."""
+def remember(row: Row, order: list[Mutant], table: Path = FOUND) -> None:
+    """Put a row among those that are there, in the order of the faults; drop what is none now."""
+    known = {each.key: each for each in (*found(table), row)}
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([each.name for each in fields(Row)])
-        writer.writerows(map(astuple, rows))
+        writer.writerows(astuple(known[one.key]) for one in order if one.key in known)
 
 
 @contextlib.contextmanager
@@ -213,23 +219,17 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="try what was tried before, too")
     given = parser.parse_args()
     mutants = listed()
-    known = {astuple(row)[:4]: row for row in found()}
-    if given.again:
-        known = {
-            key: row for key, row in known.items() if given.rooms and key[0] not in given.rooms
-        }
+    known = set() if given.again else {row.key for row in found()}
+    chosen = [one for one in mutants if not given.rooms or one.room in given.rooms]
     for name in _HEAVY:
         importlib.import_module(name)
     sound: dict[str, str] = {}
     with checkout() as project:
-        for mutant in mutants:
-            key = mutant.key
-            if key in known or (given.rooms and mutant.room not in given.rooms):
-                continue
-            known[key] = Row(*key, noticed(mutant, project, sound))
-            print(" | ".join(astuple(known[key])), flush=True)
-            write([known[one.key] for one in mutants if one.key in known])
-    for room in dict.fromkeys(mutant.room for mutant in mutants):
+        for mutant in (one for one in chosen if one.key not in known):
+            row = Row(*mutant.key, noticed(mutant, project, sound))
+            print(" | ".join(astuple(row)), flush=True)
+            remember(row, mutants)
+    for room in dict.fromkeys(mutant.room for mutant in chosen):
         rows = [row for row in found() if row.room == room]
         print(f"{room}: {sum(row.noticed_by != NOTHING for row in rows)} of {len(rows)} noticed")
 
