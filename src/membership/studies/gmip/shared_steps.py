@@ -38,10 +38,8 @@ def control_23() -> pd.DataFrame:
         less = {name: auc[one] - auc[other] for name, (one, other) in CONTRASTS.items()}
         for noise, values in {**auc, **less}.items():
             rows.append({**names, "noise": noise, "metric": "AUC", **metrics.summary(values)})
-    note = (
-        f"Simulated: one step of {RECORDS} records, noise {STRENGTH:g} times the mean gradient's."
-    )
-    return tidy(rows, {"note": note})
+    times = f"noise {STRENGTH:g} times the mean gradient's"
+    return tidy(rows, {"note": f"Simulated: one step of {RECORDS} records, {times}."})
 
 
 def control_23_said(table: pd.DataFrame) -> str:
