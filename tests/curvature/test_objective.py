@@ -86,3 +86,78 @@ def test_vectors_and_named_values_are_the_same_thing():
     vector = torch.arange(goal.size, dtype=torch.float64)
     torch.testing.assert_close(goal.flatten(goal.unflatten(vector)), vector)
     assert goal.device.type == "cpu"
+
+
+WEIGHT = torch.tensor([1.0, 2.0, 0.5])
+BINARY = nn.BCEWithLogitsLoss(reduction="none")
+
+
+def one_logit(turn=lambda output: output):
+    class Turned(nn.Linear):
+        def forward(self, x):
+            return turn(super().forward(x))
+
+    return Turned(6, 1)
+
+
+def test_a_loss_module_s_tensors_are_in_the_precision_of_the_work():
+    model = models.mlp(6, (5,), 3)
+    weighted = nn.CrossEntropyLoss(weight=WEIGHT, reduction="none")
+    for curve in CURVES:
+        found = curve(model, weighted, X, Y)
+        by_hand = curve(model, lambda output, y: WEIGHT[y] * cross_entropy(output, y), X, Y)
+        np.testing.assert_allclose(found, by_hand, rtol=1e-12)
+    assert weighted.weight.dtype == torch.float32
+    positive = nn.BCEWithLogitsLoss(pos_weight=torch.tensor(3.0), reduction="none")
+    labels = (Y > 0).float()
+    assert curvature.hessian(one_logit(lambda v: v.squeeze(1)), positive, X, labels).shape == (7, 7)
+
+
+class Weighted(nn.Module):
+    """A loss with class weights in a tensor that it has not registered."""
+
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = weight
+
+    def forward(self, output, y):
+        return self.weight[y].to(output.dtype) * cross_entropy(output, y)
+
+
+def test_a_loss_module_whose_tensors_are_to_be_trained_is_refused():
+    trained = WEIGHT.clone().requires_grad_()
+    for weight in (nn.Parameter(WEIGHT.clone()), trained, 2 * trained):
+        assert "reads trainable tensors" in refused(loss=Weighted(weight))
+    model = models.mlp(6, (5,), 3)
+    found = curvature.hessian(model, Weighted(WEIGHT), X, Y)
+    by_hand = curvature.hessian(model, nn.CrossEntropyLoss(WEIGHT, reduction="none"), X, Y)
+    np.testing.assert_allclose(found, by_hand, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize(
+    ("model", "loss", "y", "message"),
+    [
+        (
+            None,
+            lambda output, y: nn.functional.cross_entropy(
+                output, y, weight=WEIGHT, reduction="none"
+            ),
+            Y,
+            "it takes float32 and not float64",
+        ),
+        (one_logit(lambda v: v.squeeze(1)), BINARY, (Y > 0).float()[:, None], "give y.squeeze(1)"),
+        (one_logit(), BINARY, (Y > 0).float(), "y has (2,): give y.reshape((-1, 1))"),
+        (one_logit(), BINARY, (Y > 0).float()[:, None], ".flatten(1).sum(1) where"),
+        (one_logit(), nn.MSELoss(reduction="none"), Y.float(), "give y.reshape((-1, 1))"),
+        (one_logit(lambda v: v.squeeze()), BINARY, (Y > 0).float(), "keep the axis of the records"),
+        (
+            one_logit(lambda v: v.squeeze()),
+            lambda output, y: (output - y) ** 2 if output.ndim else output**2,
+            Y.float(),
+            "they give shape () for a single record, where (1,) is expected",
+        ),
+    ],
+)
+def test_answers_and_targets_that_do_not_fit_are_told_what_to_give(model, loss, y, message):
+    assert message in refused(model, loss, y=y)
