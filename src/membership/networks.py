@@ -114,8 +114,13 @@ def answered(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
             f"model answers a {type(answer).__name__}; give one whose answer is the tensor of "
             "logits (records, classes)"
         )
-    # A model that squeezes its answer takes one record's own axis with the others.
-    return answer[None] if len(x) == 1 and answer.shape[:1] != (1,) else answer
+    return with_records(answer, len(x))
+
+
+def with_records(answer: Any, n: int) -> Any:
+    """An answer to n records; one that is squeezed has lost the axis of a single record."""
+    squeezed = isinstance(answer, torch.Tensor) and n == 1 and answer.shape[:1] != (1,)
+    return answer[None] if squeezed else answer
 
 
 def _unfit(x: torch.Tensor, error: BaseException) -> InputError:

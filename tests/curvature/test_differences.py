@@ -115,6 +115,24 @@ def test_tokens_scaled_by_frequency_have_the_gradient_of_the_loss():
         np.testing.assert_array_equal(found, plain)
 
 
+def test_rows_that_a_norm_limits_are_taken_as_it_leaves_them():
+    def tokens(max_norm):
+        torch.manual_seed(3)
+        return nn.Sequential(nn.Embedding(9, 4, max_norm=max_norm), nn.Flatten(), nn.Linear(16, 3))
+
+    limited, free = tokens(1.0), tokens(None)
+    before = limited[0].weight.detach().clone()
+    with torch.no_grad():
+        size = free[0].weight.norm(dim=1, keepdim=True)
+        # torch adds this to the norm.
+        free[0].weight.copy_(torch.where(size > 1, free[0].weight / (size + 1e-7), free[0].weight))
+    assert not torch.equal(free[0].weight, before)
+    for call in ("gradients", "hessian"):
+        found, wanted = (CALLS[call](model, TOKENS % 9, Y) for model in (limited, free))
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
+    assert torch.equal(limited[0].weight, before)
+
+
 HONEST = {
     "tanh": lambda: models.mlp(6, (8,), 3),
     "ReLU without biases, at its kinks": lambda: nn.Sequential(

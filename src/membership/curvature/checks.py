@@ -1,14 +1,15 @@
-"""What a model and its loss must be before they are differentiated, tried on the first records."""
+"""What a model's loss must be before it is differentiated, tried on the first records."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch.func import functional_call
 
 from membership import networks
+from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
 from membership.errors import InputError
 
@@ -22,71 +23,16 @@ BACKWARD = 16
 # What a record's loss may differ by, alone and beside another: float64's rounding is far below,
 # and a batch norm's doing far above.
 ROUNDING = 1e-6
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
-RANDOM = (
-    nn.Dropout,
-    nn.Dropout1d,
-    nn.Dropout2d,
-    nn.Dropout3d,
-    nn.AlphaDropout,
-    nn.FeatureAlphaDropout,
-    nn.RReLU,
-)
-AXIS = "keep the axis of the records, as .squeeze(1) does and .squeeze() does not"
-
-
-def check_model(model: nn.Module) -> None:
-    if not isinstance(model, nn.Module):
-        raise InputError(f"model = {type(model).__name__}: expected a torch nn.Module")
-    networks.require_shapes(model)
-    for name, part in model.named_modules():
-        if of := _made_of(part, f"model.{name}".rstrip(".")):
-            raise InputError(
-                f"model: {name or 'the model'} is {type(part).__name__}, whose parameters cannot "
-                f"be replaced by others; give {of}"
-            )
-        # Others may draw or sum over the batch as well; `check_function` finds them out.
-        normalised = isinstance(part, NORMS)
-        random = isinstance(part, RANDOM)
-        if part.training and (random or normalised):
-            raise InputError(
-                f"model: {name or 'the model'} is {type(part).__name__} in training mode, so a "
-                "record's loss is not a function of that record alone; call model.eval() first"
-            )
-        if normalised and part.running_mean is None:
-            raise InputError(
-                f"model: {name or 'the model'} is {type(part).__name__} without running "
-                "statistics, so a record's loss is not a function of that record alone; give it "
-                "some, or take a norm over each record such as GroupNorm"
-            )
-    if not any(True for _ in model.parameters()):
-        raise InputError("model: it has no parameters")
-    if not any(value.requires_grad for value in model.parameters()):
-        raise InputError(
-            "model: all its parameters are frozen; unfreeze those that were trained, such as the "
-            "whole model with model.requires_grad_(True)"
-        )
-    if any(value.is_complex() for value in model.parameters()):
-        raise InputError("model: some parameters are complex; give a model with real ones")
-
-
-def _made_of(part: nn.Module, name: str) -> str | None:
-    """What to give in the place of a part that only wraps a module."""
-    if isinstance(part, torch.jit.ScriptModule):
-        return "the module that was scripted or traced"
-    if isinstance(part, nn.DataParallel | nn.parallel.DistributedDataParallel):
-        return f"{name}.module, the module inside"
-    compiled = "_orig_mod" in dict(part.named_children())
-    return f"{name}._orig_mod, from before torch.compile" if compiled else None
 
 
 def check_loss(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
     """One finite differentiable value a record, in which nothing but the model is to be trained."""
     try:
         value = _tried(goal, "the first records", to_train(goal), x, y)
-    except InputError as error:
-        _require_any_precision(goal, x, y)
-        raise InputError(f"{error}{_of_shapes(goal, x, y)}") from None
+    except InputError:
+        _require_any_precision(goal, x)
+        _require_loss(goal, x, y)
+        raise
     if not isinstance(value, torch.Tensor) or value.shape != (len(x),):
         shape = tuple(value.shape) if isinstance(value, torch.Tensor) else type(value).__name__
         raise InputError(
@@ -107,8 +53,48 @@ def check_loss(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
         )
 
 
+def _require_any_precision(goal: "Objective", x: torch.Tensor) -> None:
+    """Raise an InputError where the model itself takes what its copy in float64 does not."""
+    try:
+        with networks.evaluated(goal.model):
+            networks.as_read(goal.model, x)
+            goal.module(x.clone())
+    except InputError:
+        return
+    except networks.FAILURES as failed:
+        raise InputError(
+            "model: a float64 copy, which is differentiated, fails where the model does not: "
+            f"{networks.line(failed)}; take the precision from the input, without x.float(), and "
+            "let no hook or forward reach the model otherwise than through self"
+        ) from None
+
+
+def _require_loss(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
+    """Raise an InputError that names the loss, where it fails on what the model answers."""
+    try:
+        output = functional_call(goal.module, (to_train(goal), goal.buffers), (x.clone(),))
+    except networks.FAILURES:
+        return
+    try:
+        goal.loss(output, y)
+    except networks.FAILURES as failed:
+        why = networks.line(failed)
+    else:
+        return
+    advice = _of_shapes(goal, x, y)
+    if isinstance(output, torch.Tensor):
+        with suppress(*networks.FAILURES):
+            goal.loss(output.float(), y)
+            advice = (
+                "; answers are float64: cast the numbers that it holds, as "
+                "weight.to(output.dtype), or give it as a module that holds them, as "
+                "nn.CrossEntropyLoss(weight=..., reduction='none')"
+            )
+    raise InputError(f"loss: it fails on what the model answers: {why}{advice}") from None
+
+
 def _of_shapes(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> str:
-    """What to do where the model's answers have another shape than as many targets."""
+    """What to give where the model's answers have another shape than as many targets."""
     answers = replace(goal, loss=lambda output, y: output)
     try:
         answer = answers.losses(goal.parameters, x, y)
@@ -123,32 +109,6 @@ def _of_shapes(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> str:
     return f"; the model answers {shapes}: give {turn}"
 
 
-def _require_any_precision(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
-    """Raise an InputError where model or loss take what they do not take in float64."""
-    try:
-        with networks.evaluated(goal.model):
-            networks.as_read(goal.model, x)
-            answer = goal.module(x.clone())
-    except InputError:
-        return
-    except networks.FAILURES as failed:
-        raise InputError(
-            "model: a float64 copy, which is differentiated, fails where the model does not: "
-            f"{networks.line(failed)}; take the precision from the input, without x.float(), and "
-            "let no hook or forward reach the model otherwise than through self"
-        ) from None
-    try:
-        single = answer.float().requires_grad_()
-        goal.loss(single, y.float() if y.is_floating_point() else y)
-    except networks.FAILURES:
-        return
-    raise InputError(
-        "loss: it takes float32 and not float64, in which is differentiated; let its tensors take "
-        "the output's type, as weight.to(output.dtype) does, or give a torch module such as "
-        "nn.CrossEntropyLoss(weight=weight, reduction='none')"
-    )
-
-
 def check_function(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
     """Refuse a loss that is not a function of the parameters and of its record alone."""
     held = {name: value.clone() for name, value in goal.buffers.items()}
@@ -159,7 +119,12 @@ def check_function(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
         random = any(
             not torch.equal(*both) for both in zip(drawn, _random_states(goal.device), strict=True)
         )
-        moved = [name for name, value in goal.buffers.items() if not _same(value, held[name])]
+        # A count of calls is no part of the loss where the losses are the same.
+        moved = [
+            name
+            for name, value in goal.buffers.items()
+            if value.is_floating_point() and not _same(value, held[name])
+        ]
         if random or moved or not torch.equal(losses, again):
             why = f"its buffer {moved[0]} changes" if moved else "it draws random numbers"
             raise InputError(
@@ -167,13 +132,7 @@ def check_function(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
                 "parameters; call model.eval() first, or pass training=False where it says so"
             )
         parts = zip(x.split(1), y.split(1), strict=True)
-        each = [_tried(goal, f"a single record ({AXIS})", goal.parameters, *part) for part in parts]
-    if any(value.shape != (1,) for value in each):
-        raise InputError(
-            f"model or loss: they give shape {tuple(each[0].shape)} for a single record, where "
-            f"(1,) is expected; {AXIS}"
-        )
-    alone = torch.cat(each)
+        alone = torch.cat([_tried(goal, "one record", goal.parameters, *part) for part in parts])
     apart = float((alone - losses).abs().max())
     if apart > ROUNDING * (1 + float(losses.abs().max())):
         raise InputError(
@@ -186,13 +145,16 @@ def check_function(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
 def check_backward(goal: "Objective", x: torch.Tensor, y: torch.Tensor) -> None:
     """Refuse a loss whose backward pass is not its derivative."""
     with derivable():
-        apart = slopes_apart(lambda values: goal.losses(values, x, y), goal.parameters)
+        apart = slopes_apart(
+            lambda values: goal.losses(values, x, y), goal.parameters, padding_rows(goal.module)
+        )
     if apart is not None:
         raise InputError(
             f"model or loss: along one direction the loss has the slope {apart[0]:.3g} and its "
             f"backward pass gives {apart[1]:.3g}, so its gradient is no derivative; take out what "
             "changes gradients alone (a backward hook, a reversal, a straight-through function, a "
-            "detach), and freeze what is not trained by requires_grad_(False)"
+            "detach, the padding_idx of an embedding whose row is read elsewhere), and freeze what "
+            "is not trained by requires_grad_(False)"
         )
 
 

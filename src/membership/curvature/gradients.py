@@ -50,7 +50,8 @@ def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.nda
     -------
     numpy.ndarray of float64, shape (records, p)
         Parameters in the order of ``model.parameters()``, each row by row, without those that are
-        frozen (``requires_grad`` is False); in float64 whatever the model's own precision.
+        frozen (``requires_grad`` is False); in float64 whatever the model's own precision. 0 for
+        an embedding's row of padding, which no training moves.
 
     Raises
     ------

@@ -4,9 +4,8 @@ Everything in this room goes through `Objective`: it holds a float64 copy of the
 curvature is exact work whatever precision the model was trained in, and the model stays as it is.
 """
 
-import copy
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,14 +21,13 @@ from membership.curvature.checks import (
     check_backward,
     check_function,
     check_loss,
-    check_model,
     derivable,
     require_losses,
     to_train,
 )
+from membership.curvature.copies import Loss, RecordLoss, model_copy
+from membership.curvature.suitable import require_suitable
 from membership.errors import InputError
-
-Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -96,9 +94,8 @@ class Objective:
         """Losses (records,) of the model with these parameters."""
         with _differentiable():
             # A copy: the first layer may work in place.
-            return self.loss(
-                functional_call(self.module, (parameters, self.buffers), (x.clone(),)), y
-            )
+            output = functional_call(self.module, (parameters, self.buffers), (x.clone(),))
+            return self.loss(networks.with_records(output, len(x)), y)
 
     def records(self, x: Any, y: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Records as this objective reads them, on its device.
@@ -166,7 +163,7 @@ def pair(name: str, value: Any) -> tuple[Any, Any]:
 
 def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
     """Check a model and its loss, tried on the records, and copy it to float64."""
-    check_model(model)
+    require_suitable(model)
     goal = _copied(model, loss, torch.float64)
     if not torch.isfinite(goal.vector()).all():
         raise InputError("model: some parameters are not finite; its training has diverged")
@@ -185,35 +182,12 @@ def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
 
 def _copied(model: nn.Module, loss: Loss, dtype: torch.dtype) -> Objective:
     """An objective on a copy of the model in another precision."""
-    # What a hook computes anew each time (weights that are normed or pruned) is part of a graph,
-    # which cannot be copied; its numbers can.
-    memo = {
-        id(value): value.detach().clone()
-        for part in model.modules()
-        for value in vars(part).values()
-        if isinstance(value, torch.Tensor) and not value.is_leaf
-    }
-    try:
-        module = copy.deepcopy(model, memo)
-    except networks.FAILURES as error:
-        raise InputError(f"model: it cannot be copied: {networks.line(error)}") from None
     # Derivatives are taken by what is passed to the copy: its own tensors are constants.
-    module = module.requires_grad_(False).to(dtype)
-    for part in module.modules():
-        if isinstance(part, nn.Embedding | nn.EmbeddingBag):
-            part.sparse = False  # the same gradients, in a layout that has derivatives itself
-            part.scale_grad_by_freq = False  # the derivative, by whose frequency nothing is scaled
-        for name, value in vars(part).items():
-            if isinstance(value, torch.Tensor) and value.is_floating_point():
-                vars(part)[name] = value.detach().to(dtype)
-    if isinstance(loss, nn.Module):
-        # Class weights, too. What cannot be copied has a graph, and is refused by `check_loss`.
-        with suppress(*networks.FAILURES):
-            loss = copy.deepcopy(loss).to(dtype)
+    module = model_copy(model, dtype)
     trained = {name for name, value in model.named_parameters() if value.requires_grad}
     return Objective(
         module,
-        loss,
+        RecordLoss(loss, dtype),
         {name: value.detach() for name, value in module.named_parameters() if name in trained},
         {name: value.detach() for name, value in module.named_buffers()},
         model,
