@@ -8,6 +8,7 @@ from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
 from membership.audit import sentences
+from membership.audit.promises import checked
 from membership.audit.reading import Scored
 from membership.audit.report import DELTA, FORMAT, check, made_from
 from membership.audit.several import ranked, strongest
@@ -19,7 +20,12 @@ MOST_MODELS = 64
 
 
 def compare(
-    *evidence: xr.Dataset, level: float = 0.95, delta: float = DELTA, seed: int = 0
+    *evidence: xr.Dataset,
+    level: float = 0.95,
+    delta: float = DELTA,
+    seed: int = 0,
+    promised: float | None = None,
+    promised_mu: float | None = None,
 ) -> dict:
     """Attack the targets of evidence in every way that it allows.
 
@@ -33,6 +39,8 @@ def compare(
         Of (epsilon, delta)-differential privacy, as in `audit`.
     seed : int
         Of the resampling.
+    promised, promised_mu : float, optional
+        As in `audit`.
 
     Returns
     -------
@@ -55,7 +63,7 @@ def compare(
         ``roc`` [{fpr, tpr, low, high}] and ``most_exposed``, each with ``models_without``, the
         number of models trained without the record (at most 64 models are asked, 0 where the
         evidence is not of outputs alone), and ``as_high``, in how many of them it scores as high;
-        ``left_out``, what each other attack lacks; ``epsilon_lower_bound`` and
+        ``left_out``, what each other attack lacks; ``promises``, ``epsilon_lower_bound`` and
         ``mu_lower_bound`` as in `audit`, the largest over attacks and targets at a level that holds
         for all of them at once, or None where memberships were not drawn (leave-one-out models)
         or too few records were asked; where no record was asked of two targets, the records of
@@ -67,9 +75,11 @@ def compare(
     Raises
     ------
     InputError
-        The evidence names no targets, or allows no attack; `level` or `delta` is out of range.
+        The evidence names no targets, or allows no attack; `level`, `delta` or a promise is out of
+        range.
     """
     level, delta, seed = check(level, delta, seed)
+    promises = checked(promised, promised_mu)
     evidence = tuple(map(stored, evidence))  # it may never have been in a file
     inputs = {
         f"{i} {dataset.attrs.get('set', '')}": files.digest(dataset)
@@ -87,7 +97,7 @@ def compare(
     tasks = {dataset.attrs.get("task") for dataset in evidence}
     notes = _notes(evidence)
     void = sentences.SHIFTED if sentences.shifts(notes) else None
-    ranking = ranked(table, [*table.targets], units, level, delta, seed, void)
+    ranking = ranked(table, [*table.targets], units, level, delta, seed, promises, void)
     best, target = ranking["attacks"][0]["name"], table.targets[0]
     scored = _first_target(evidence, table, best)
     close = strongest(scored, best, target, ranking, level)

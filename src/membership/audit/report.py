@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shlex
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from scipy import special
 import membership
 from membership import markup, metrics, paths
 from membership.arrays import check_delta, check_level, one_of, whole
-from membership.audit import design, sentences
+from membership.audit import design, promises, sentences
 from membership.audit.reading import Scored, Several, read_scores
 from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
@@ -44,13 +45,19 @@ HEIGHT = 3.2
 
 
 def audit(
-    scored: Scored, *, level: float = 0.95, delta: float = DELTA, drawn: str = design.TRIALS
+    scored: Scored,
+    *,
+    level: float = 0.95,
+    delta: float = DELTA,
+    drawn: str = design.TRIALS,
+    promised: Mapping[str, float] = promises.NONE,
 ) -> dict:
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member = scored.score, scored.member
     level, delta, _ = check(level, delta)
     one_of("design", drawn, design.DESIGNS)
-    proved = design.bounds_of(scored, level, delta, drawn)
+    proved = design.bounds_of(scored, promises.paid(level, promised), delta, drawn)
+    proved |= promises.held(promised, proved, delta, attacks=1)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
     noted = sentences.notes_of_scores(scored, level)
@@ -107,7 +114,7 @@ def by_command(
     """The report with the file and the command, without its folders, in its provenance."""
     name = file.name.encode(errors="replace").decode()  # a file's name need not be UTF-8
     given = [
-        f"--{option}={one}"
+        f"--{option.replace('_', '-')}={one}"
         for option, value in options.items()
         for one in (value if isinstance(value, tuple) else (value,))
     ]

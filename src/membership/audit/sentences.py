@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
+from membership.audit import promises
 from membership.audit.columns import notes_of_columns
 from membership.audit.reading import Scored
 from membership.audit.streams import in_parts
@@ -160,7 +161,9 @@ def _worse_off(measured: dict[str, Any]) -> list[str]:
 
 
 def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any]) -> list[str]:
-    """Which promise the bound on epsilon refutes."""
+    """What became of the promises that were made, or else which ones the bound refutes."""
+    if "promises" in bounds:
+        return promises.told(bounds)
     epsilon = bounds["epsilon_lower_bound"]
     if epsilon is None:
         return []
@@ -265,7 +268,8 @@ LOOKED_AT = 4000
 
 def notes_of_scores(scored: Scored, level: float) -> list[str]:
     """Warnings about scores, a sentence each."""
-    notes = not_read(scored.not_read) + notes_of_columns({scored.column: scored.score})
+    notes = not_read(scored.not_read)
+    notes += notes_of_columns({scored.column: scored.score}, scored.member)
     notes += notes_of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
     return notes + notes_of_rows(scored.record, scored.member)
 

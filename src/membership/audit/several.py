@@ -1,7 +1,7 @@
 """Attacks on the same targets and records: ranked, compared in pairs, and what they prove."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,6 +13,7 @@ from membership import memory, metrics
 from membership.arrays import BoolArray, FloatArray, one_of
 from membership.attacks import ScoreTable
 from membership.audit import design as designs
+from membership.audit import promises as made
 from membership.audit import report, sentences
 from membership.audit.columns import notes_of_columns
 from membership.audit.reading import Scored, Several, read_scores
@@ -30,6 +31,8 @@ def audit(
     seed: int = 0,
     design: str = designs.TRIALS,
     attacks: Sequence[str] = (),
+    promised: float | None = None,
+    promised_mu: float | None = None,
 ) -> dict:
     """Say what attacks' scores prove of a model, or of several.
 
@@ -51,6 +54,10 @@ def audit(
         `membership.privacy.one_run_epsilon` and `one_run_mu` then make the bounds.
     attacks : sequence of str
         The columns that are scores, as `read_scores` has it.
+    promised : float, optional
+        An epsilon that the training promised at `delta`, to be refuted or not.
+    promised_mu : float, optional
+        A mu of Gaussian privacy that it promised. With both, each bound has half of the error.
 
     Returns
     -------
@@ -64,15 +71,18 @@ def audit(
         Of one attack on one target: ``auc`` {value, low, high};
         ``tpr_at_fpr`` [{fpr, value, low, high, expected_false_positives, measured}];
         ``positive_predictive_value`` [{fpr, prior, value, low, high}];
-        ``epsilon_lower_bound`` {value, level, delta, tried, reason} and ``mu_lower_bound`` {value,
-        level, tried, delta, epsilon, reason}, where tried counts the thresholds that share the
-        error, epsilon is what mu means at delta for Gaussian privacy, None at a delta of 0, and
-        reason says why a bound of 0 proves nothing, None where it is above 0: 0 is also the bound
-        where a record occurs more than once; ``groups``, a list
+        ``epsilon_lower_bound`` {value, level, delta, tried, provable, reason} and
+        ``mu_lower_bound`` {the same, epsilon}, where tried counts the thresholds that share the
+        error, provable is the bound of an attack that is never wrong, epsilon is what mu means at
+        delta for Gaussian privacy, None at a delta of 0, and reason says why a bound of 0 proves
+        nothing, None where it is above 0: 0 is also the bound where a record occurs more than once;
+        ``groups``, a list
         whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
         at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str;
         ``design`` {name, guesses, fair_coin_p, assumed, reason}, of "coins" alone, where reason
-        says why a bound on epsilon of 0 proves nothing;
+        says why a bound on epsilon of 0 proves nothing; ``promises``, where one was given,
+        [{notion, promised, delta, verdict, sentence}], with the verdict "refuted", "not refuted" or
+        "not tested", which is that of records by which no attack could refute it;
         ``checklist``, what was assumed, tested and not tested [{status, text}].
         `audit.schema.json`, published with the book, has the whole form, and ``format`` names it.
 
@@ -82,16 +92,17 @@ def audit(
     Raises
     ------
     InputError
-        `level` or `delta` is out of range, there are too few records, or `design` is "coins" and
-        there are several attacks or targets, or no fair coin gives so many members.
+        `level`, `delta` or a promise is out of range, there are too few records, or `design` is
+        "coins" and there are several attacks or targets, or no fair coin gives so many members.
     """
     level, delta, seed = report.check(level, delta, seed)
+    promises = made.checked(promised, promised_mu)
     if not isinstance(scored, Scored | Several):
         scored = read_scores(scored, attacks)
     elif attacks:
         raise InputError(f"attacks = {brief(attacks)}: they are columns of a table; leave out")
     if isinstance(scored, Scored):
-        return report.audit(scored, level=level, delta=delta, drawn=design)
+        return report.audit(scored, level=level, delta=delta, drawn=design, promised=promises)
     one_of("design", design, designs.DESIGNS)
     if design == designs.COINS:
         raise InputError(
@@ -100,7 +111,7 @@ def audit(
     table = _table(scored)
     # Of several targets each has a record once, and they may share it.
     copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
-    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, copied)
+    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, promises, copied)
     best, first = ranking["attacks"][0]["name"], scored.targets[0]
     close = strongest(_scored(scored, best, first), best, first, ranking, level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
@@ -168,7 +179,7 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
-    notes = notes_of_columns(scored.score)
+    notes = notes_of_columns(scored.score, scored.member)
     notes += [
         f"{attack['name']}: {text}"
         for attack in ranking
@@ -205,6 +216,7 @@ def ranked(
     level: float,
     delta: float,
     seed: int,
+    promised: Mapping[str, float],
     void: str | None = None,
 ) -> dict[str, Any]:
     """The attacks of a table from the strongest, each pair's difference, targets and bounds.
@@ -229,6 +241,7 @@ def ranked(
     ]
     behind = {pair["second"]: _behind(pair) for pair in pairs if pair["first"] == order[0]}
     target_level = 1 - (1 - level) / len(names)
+    bounds = _bounds(table, different, made.paid(level, promised), delta, void)
     return {
         "level": level,
         "targets": len(names),
@@ -244,7 +257,8 @@ def ranked(
         "pairs": pairs,
         "target_level": target_level,
         "by_target": _by_target(table, names, order, target_level) if len(names) > 1 else [],
-        **_bounds(table, different, level, delta, void),
+        **bounds,
+        **made.held(promised, bounds, delta, len(different)),
     }
 
 
