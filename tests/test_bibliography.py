@@ -8,7 +8,7 @@ from membership.errors import InputError
 
 
 def test_every_chapter_has_its_paper():
-    assert list(published.papers) == ["bayes_optimal", "iha", "bmia", "gmip", "lood"]
+    assert {"bayes_optimal", "iha", "bmia", "gmip", "lood"} <= {*published.papers}
     assert published.papers["bayes_optimal"].short == "Sablayrolles et al. (2019)"
     assert published.papers["bayes_optimal"].authors[-1] == "Hervé Jégou"
 
@@ -18,7 +18,7 @@ def test_the_entry_is_well_formed(chapter):
     paper, entry = published.papers[chapter], published.bibtex(chapter)
     assert entry.startswith(f"@{paper.kind}{{{paper.key},\n")
     assert entry.count("{") == entry.count("}")
-    assert f"title = {{{{{paper.title}}}}}" in entry
+    assert re.search(rf"title = \{{+{re.escape(paper.title)}\}}+,", entry)
     assert re.fullmatch(r"\d{4}\.\d{5}", paper.arxiv)
     assert len({paper.key for paper in published.papers.values()}) == len(published.papers)
 
