@@ -14,7 +14,15 @@ from membership.arrays import BoolArray, FloatArray, as_bool, whole
 from membership.attacks.bmia import runner_up
 from membership.audit import sentences
 from membership.audit.streams import Records, Streamed, is_stream, joined
-from membership.audit.tasks import Arrays, Task, answers_of, hashes_of, records_of, task_of
+from membership.audit.tasks import (
+    Arrays,
+    Task,
+    answers_of,
+    hashes_of,
+    notes_of_answers,
+    records_of,
+    task_of,
+)
 from membership.audit.trainings import Kept, Train, Trainings
 from membership.data.dataset import combine
 from membership.errors import InputError
@@ -185,10 +193,11 @@ def _gather_signals(
     task: Task,
     kept: Kept,
 ) -> tuple[Arrays, list[str]]:
-    """What each mask's model shows, the given one first; and a note where one seed's are apart."""
+    """What each mask's model shows, the given one first; and notes on what does not repeat."""
     given = [] if model is None else [_signals(model, parts, task)]
+    notes = [] if model is None else notes_of_answers(task, model, *parts[0])
     if train is None:
-        return stacked(given), []
+        return stacked(given), notes
     own = len(given)
 
     def show(task: Task, trained: Any, i: int) -> Arrays:
@@ -196,8 +205,8 @@ def _gather_signals(
         return _signals(trained, parts, task, inside)
 
     seeds = range(seed + own, seed + len(masks))
-    trained, notes = Trainings(train, parts[0], masks[own:], seeds, task, show, kept).shown()
-    return stacked(given + trained), notes
+    trained, further = Trainings(train, parts[0], masks[own:], seeds, task, show, kept).shown()
+    return stacked(given + trained), list(dict.fromkeys(notes + further))
 
 
 def _warnings(

@@ -34,6 +34,7 @@ POWER = (
     "bavaria",
     "rmia",
     "base",
+    "base-warm",
     "bmia-mixture",
 )
 FRONT = "on the front"

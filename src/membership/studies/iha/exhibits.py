@@ -93,6 +93,7 @@ EXHIBITS = (
         "tab-2",
         against_references.table_2,
         COMPARED,
+        WHOLE,
         judge=against_references.table_2_judged,
         says=_compared({"IHA (Exact)": "IHA", "LiRA": "LiRA"}),
     ),
@@ -101,7 +102,7 @@ EXHIBITS = (
         against_references.control_1,
         MAIN,
         draw=against_references.control_1_drawn,
-        says=_compared({EVERYONE: "IHA without that knowledge", "LOSS": "LOSS"}),
+        says=_compared({EVERYONE: "IHA with one gradient for all", "LOSS": "LOSS"}),
     ),
     exhibit(
         "ctl-13",
