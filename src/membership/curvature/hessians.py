@@ -30,18 +30,11 @@ from torch.func import grad, jacfwd, vmap
 
 from membership import memory, networks
 from membership.arrays import from_zero
+from membership.curvature.checks import derivable, named, to_train
 from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
-from membership.curvature.objective import (
-    Loss,
-    Objective,
-    backward,
-    derivable,
-    named,
-    objective,
-    to_train,
-)
+from membership.curvature.objective import Loss, Objective, backward, objective
 from membership.errors import InputError
 
 
