@@ -27,7 +27,6 @@ from membership.privacy import chi2
 from membership.privacy.assessment import (
     ADJACENCIES,
     PROTECTIONS,
-    RATES,
     SAMPLINGS,
     Assessment,
     Level,
@@ -35,6 +34,7 @@ from membership.privacy.assessment import (
     noise_multiplier,
     required_sigma,
 )
+from membership.privacy.composed import RATES
 from membership.privacy.dp_accounting import Established, established
 from membership.privacy.levels import (
     composed_mu,

@@ -15,7 +15,7 @@ which is worse.
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import logsumexp, ndtr, ndtri
 
 from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
@@ -27,8 +27,13 @@ MOST_NUMERICAL_MU = 15
 MOST_EPSILON = 600.0
 _LOG_LOST = np.log(1e-13)
 _LOST = 1e-12
+# Of a delta, what may be lost where it has a composition of its own.
+_LOST_OF_TAIL = 1e-3
+_TILTS = 2.0 ** np.arange(-4, 25, 0.5)
 _ORDERS = 4.0 ** np.arange(-1, 13)
 _GRIDS = range(12, 25)
+# Where points lie further apart than this, the losses are too large for any promise.
+WIDEST = 0.5
 _COARSE = 2**13
 
 
@@ -104,7 +109,7 @@ def numerical_tradeoff(
     """
     alpha = checks.rates("alpha", alpha)
     mu = checks.number("mu_step", mu_step, "level")
-    n = checks.number("n", batch_size)
+    n = checks.number("batch_size", batch_size)
     pair = Pair("joined", mu, n / checks.records(n_records, n))
     steps = int(checks.number("steps", steps))
     if mu > MOST_NUMERICAL_MU:
@@ -117,22 +122,53 @@ def numerical_tradeoff(
     return Enclosure(low, high)
 
 
-def compose(pair: Pair, steps: int, grid: int, up: bool = True) -> Losses:
-    """The losses of all steps; rounded against us, or with `up` False against the attacker."""
-    top, bottom = _ends(pair)
-    coarse = _one_step(pair, (top - bottom) / _COARSE, _COARSE)
-    low, high = _reach(coarse, steps)
+def compose(
+    pair: Pair, steps: int, grid: int, up: bool = True, tail: float | None = None
+) -> Losses:
+    """The losses of all steps; rounded against us, or with `up` False against the attacker.
+
+    With `tail`, those that are larger than all but a share `tail`: masses as small as that keep
+    their digits, because the steps are composed under a law whose centre lies there (Esscher).
+    """
+    lost = _LOST if tail is None else _LOST_OF_TAIL * tail
+    top, bottom = _ends(pair, 9.0 if tail is None else max(9.0, float(-ndtri(lost / steps))))
+    coarse = _one_step(pair, (top - bottom) / _COARSE, _COARSE, ends=(top, bottom))
+    tilt = 0.0 if tail is None else _tilt(coarse, steps, tail)
+    low, high = _reach(_tilted(coarse, tilt)[0], steps)
     size, spacing = 2**grid, (high - low) / 2**grid
-    step = _one_step(pair, spacing, size, up)
+    if spacing > WIDEST and up:
+        return Losses(0, np.zeros(1), spacing, 1.0)
+    step, scale = _tilted(_one_step(pair, spacing, size, up, (top, bottom)), tilt)
     # One step may reach further than the sum; round the circle it does no harm.
     folded = np.pad(step.mass, (0, -len(step.mass) % size)).reshape(-1, size).sum(axis=0)
     total = np.fft.irfft(np.fft.rfft(folded) ** steps, size)
     # The sum's index starts at steps * first; unroll the circle so that the window starts at low.
     start = int(np.floor(low / spacing))
     mass = np.maximum(total[(start + np.arange(size) - steps * step.first) % size], 0.0)
+    if tilt:
+        loss = (start + np.arange(size, dtype=np.float64)) * spacing
+        mass = mass * np.exp(np.minimum(steps * scale - tilt * loss, 700.0))
     # What the window leaves out is given to the attacker in the guarantee.
-    infinite = -np.expm1(steps * np.log1p(-step.infinite)) + _LOST if up else 0.0
+    infinite = -np.expm1(steps * np.log1p(-step.infinite)) + lost if up else 0.0
     return Losses(start, mass, spacing, infinite)
+
+
+def _tilt(step: Losses, steps: int, tail: float) -> float:
+    """The order at which Chernoff's bound on the loss above all but `tail` is least."""
+    with np.errstate(divide="ignore"):
+        weight = np.log(step.mass)
+    bounds = [(steps * logsumexp(weight + o * step.values) - np.log(tail)) / o for o in _TILTS]
+    return float(_TILTS[int(np.argmin(bounds))])
+
+
+def _tilted(step: Losses, tilt: float) -> tuple[Losses, float]:
+    """The step with masses in proportion to exp(tilt loss), and the logarithm of what they lost."""
+    if not tilt:
+        return step, 0.0
+    with np.errstate(divide="ignore"):
+        weight = np.log(step.mass) + tilt * step.values
+    scale = float(logsumexp(weight))
+    return step._replace(mass=np.exp(weight - scale)), scale
 
 
 def tpr(losses: Losses, alpha: FloatArray) -> FloatArray:
@@ -157,12 +193,14 @@ def epsilon(losses: Losses, delta: float) -> float:
         return np.inf
     # Between two losses delta(epsilon) is linear in exp(epsilon).
     j = int(np.argmax(small))
+    if j == 0 and losses.first > 0:
+        return float(values[0])
     return float(max(np.log(max(above[j] - delta, 1e-300) / null[j]), 0.0))
 
 
-def _ends(pair: Pair) -> tuple[float, float]:
+def _ends(pair: Pair, far: float = 9.0) -> tuple[float, float]:
     """The largest and the least loss that is put on the grid, as H1 = the mixture sees them."""
-    top = _loss(pair, pair.mu + 9.0)
+    top = _loss(pair, pair.mu + far)
     return top, -top if pair.kind in ("exchanged", "either") else _loss(pair, -12.0)
 
 
@@ -196,10 +234,16 @@ def _between(z: FloatArray, mu: float, p: float) -> FloatArray:
     return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
 
 
-def _one_step(pair: Pair, spacing: float, most: int, up: bool = True) -> Losses:
+def _one_step(
+    pair: Pair,
+    spacing: float,
+    most: int,
+    up: bool = True,
+    ends: tuple[float, float] | None = None,
+) -> Losses:
     kind, mu, p = pair
     two_sided = kind in ("exchanged", "either")
-    top, bottom = _ends(pair)
+    top, bottom = ends or _ends(pair)
     first = 0 if two_sided else max(int(np.floor(bottom / spacing)), -most)
     last = min(int(np.ceil(top / spacing)), most)
     edges = np.arange(first, last + 1, dtype=np.float64) * spacing
@@ -218,6 +262,8 @@ def _one_step(pair: Pair, spacing: float, most: int, up: bool = True) -> Losses:
         return Losses(first, mass, spacing, infinite)
     mirrored = (mass * np.exp(-edges))[::-1]
     if kind == "left":
+        # What lies below its least loss counts as that.
+        mirrored[0] += ndtr(-z[-1])
         return Losses(-last, mirrored, spacing, max(1.0 - float(mirrored.sum()), 0.0))
     # Both sides, and what neither of them has tells nothing.
     rest = 1.0 - mass[1:].sum() - mirrored[:-1].sum() - infinite
@@ -330,7 +376,7 @@ def composed_mixture_tradeoff(
     alpha, mu = checks.rates("alpha", alpha), _levels_above_0(mu_step)
     if mu.max() > MOST_NUMERICAL_MU:
         raise InputError(f"mu_step is as high as {mu.max()}; give at most 15")
-    n = checks.number("n", batch_size)
+    n = checks.number("batch_size", batch_size)
     p, steps = n / checks.records(n_records, n), int(checks.number("steps", steps))
     composed = [compose(Pair("joined", level, p), steps, grid) for level in mu]
     thresholds = np.unique(np.concatenate([losses.values[::_EVERY] for losses in composed]))
