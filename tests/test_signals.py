@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.special import expit
+from sklearn.linear_model import LinearRegression
 from torch import nn
+from torch.utils.data import TensorDataset
 
 from membership import signals, training
 from membership.errors import InputError
@@ -131,3 +133,52 @@ def test_losses_follow_from_the_log_odds():
     np.testing.assert_allclose(squared, expected, atol=1e-12)
     with pytest.raises(InputError, match="loss = 'hinge'"):
         signals.loss_of_log_odds(s, "hinge")
+
+
+def test_models_come_as_a_list_and_logits_as_a_list_in_a_graph():
+    x = np.random.default_rng(1).standard_normal((5, 3)).astype(np.float32)
+    models = [nn.Linear(3, 4), nn.Linear(3, 4)]
+    wanted = np.concatenate([signals.loss(model, x, LABELS) for model in models])
+    for source in (models, tuple(models), nn.ModuleList(models)):
+        np.testing.assert_array_equal(signals.loss(source, x, LABELS), wanted)
+    logits = [model(torch.tensor(x)) for model in models]
+    np.testing.assert_array_equal(signals.loss(logits, None, LABELS), wanted)
+
+
+@pytest.mark.parametrize(
+    ("source", "x", "said"),
+    [
+        ([nn.Linear(3, 4), len], np.zeros((5, 3)), "models and of builtin_function_or_method"),
+        ([nn.Linear(3, 4), nn.Linear(3, 5)], np.zeros((5, 3)), r"answer \[\(5, 4\), \(5, 5\)\]"),
+        ([len, len], np.zeros((5, 3)), "source is a list of builtin_function_or_method; give"),
+        ((one for one in [nn.Linear(3, 4)]), None, "source is generator; give an Ensemble"),
+        (LinearRegression(), None, 'source is LinearRegression; .* outputs="probabilities"'),
+        (nn.Linear(3, 4), TensorDataset(torch.zeros(5, 3)), "x is a TensorDataset; give its rec"),
+        (np.zeros((2, 5)), None, r"of models with one logit, give logits\[..., None\]"),
+        (nn.Linear(3, 4), np.zeros((5, 2), int), r"x of shape \(5, 2\), whole numbers 0 to 0,"),
+    ],
+)
+def test_what_is_no_source_is_named_with_what_would_do(source, x, said):
+    with pytest.raises(InputError, match=said):
+        signals.loss(source, x, LABELS)
+
+
+def test_labels_in_a_column_are_told_what_to_do():
+    with pytest.raises(InputError, match=r"y.ravel\(\) has one label a record"):
+        signals.loss(np.zeros((5, 4)), None, LABELS[:, None])
+
+
+def test_what_lies_from_0_to_1_is_what_the_caller_says():
+    p = expit(np.random.default_rng(2).normal(size=(5, 1)))
+    y = LABELS % 2
+    sign = np.where(y == 1, 1, -1)
+    odds = signals.scaled_logit(p, None, y, outputs="probabilities")[0]
+    np.testing.assert_allclose(odds, sign * np.log(p / (1 - p))[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(
+        signals.scaled_logit(p, None, y, outputs="logits")[0], sign * p[:, 0], rtol=1e-12
+    )
+    for bad, said in ((3 * p, "outside 0 and 1"), (np.c_[p, p], "sum to 1 in each row")):
+        with pytest.raises(InputError, match=said):
+            signals.loss(bad, None, y, outputs="probabilities")
+    with pytest.raises(InputError, match="outputs = 'odds': expected one of logits, prob"):
+        signals.loss(p, None, y, outputs="odds")

@@ -210,8 +210,7 @@ def as_logits(values: Any, outputs: str | None = None, *, apart: bool = False) -
     within = bool(values.min() >= -1e-6 and values.max() <= 1 + 1e-6)
     rows = values.reshape(-1, values.shape[-1])
     alternatives = rows.shape[1] > 1 and not apart
-    with np.errstate(over="ignore"):
-        add_up = alternatives and np.allclose(rows.sum(axis=1), 1, atol=1e-3)
+    add_up = within and alternatives and np.allclose(rows.sum(axis=1), 1, atol=1e-3)
     if outputs == "probabilities":
         if not within or (alternatives and not add_up):
             raise InputError(

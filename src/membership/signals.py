@@ -126,10 +126,12 @@ def _read(source: Source, x, y, outputs: str | None) -> tuple[torch.Tensor, torc
     if logits.ndim == 2:
         logits = logits[None]
     if logits.ndim != 3 or label.shape != logits.shape[1:2]:
-        column = "; y.ravel() has one label a record" if label.shape[1:] == (1,) else ""
+        advice = "; y.ravel() has one label a record" if label.shape[1:] == (1,) else ""
+        if label.shape == logits.shape[2:]:
+            advice = "; of models with one logit, give logits[..., None]"
         raise InputError(
             f"logits of shape {tuple(logits.shape)} with labels of shape {tuple(label.shape)}: "
-            f"expected (models, records, classes) and (records,){column}"
+            f"expected (models, records, classes) and (records,){advice}"
         )
     # The sum is finite where all are, unless it overflows; it is found far faster.
     if not torch.isfinite(logits.sum()) and not torch.isfinite(logits).all():
@@ -151,18 +153,22 @@ def _read(source: Source, x, y, outputs: str | None) -> tuple[torch.Tensor, torc
 
 def answers(source: Source, x) -> torch.Tensor:
     """The logits that a source answers for records, float64 on the CPU; as for :func:`loss`."""
+    if isinstance(source, nn.ModuleList):
+        source = list(source)
     if isinstance(source, Ensemble | nn.Module):
         if x is None:
             raise InputError("x is None; give the records to put to the model")
         if isinstance(source, Ensemble):
             return source.logits(networks.as_tensor("x", x).cpu()).double()
         return _of_module(source, x).cpu().double()
-    if isinstance(source, list | tuple) and any(isinstance(one, nn.Module) for one in source):
+    listed = isinstance(source, list | tuple)
+    if listed and any(isinstance(one, nn.Module) for one in source):
         return _of_modules(source, x)
-    array = isinstance(source, list | tuple) or hasattr(source, "__array__")
-    if not array:
+    others = [one for one in source if callable(one) or hasattr(one, "predict")] if listed else []
+    if others or not (listed or hasattr(source, "__array__")):
+        kind = f"a list of {type(others[0]).__name__}" if others else type(source).__name__
         raise InputError(
-            f"source is {type(source).__name__}; give an Ensemble, a torch.nn.Module or a list of "
+            f"source is {kind}; give an Ensemble, a torch.nn.Module or a list of "
             "them, or logits of shape (models, records, classes); what predict_proba answers will "
             'do with outputs="probabilities"'
         )
@@ -180,7 +186,8 @@ def _of_modules(models: Sequence[Any], x) -> torch.Tensor:
     shapes = {tuple(one.shape) for one in each}
     if len(shapes) > 1:
         raise InputError(f"source: its models answer {sorted(shapes)[:3]}; give one shape")
-    return torch.stack(each)
+    stack = torch.stack(each)
+    return stack[..., None] if stack.ndim == 2 else stack
 
 
 def _of_module(model: nn.Module, x) -> torch.Tensor:

@@ -1,6 +1,7 @@
 """What a gathering keeps as it goes, what it says of a training that failed, and two loaders."""
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_what_failed_goes_on_from_where_it_was(tmp_path, how, fails_at):
         gathered(first, tmp_path / "kept")
     told = str(failed.value) + "".join(getattr(failed.value, "__notes__", ()))
     assert f"(seed = {first.seeds[-1]})" in told
-    assert f"kept in {tmp_path / 'kept'}" in told
+    assert (f"kept in {tmp_path / 'kept'}" in told) == (fails_at > 2)
     again = Training()
     assert same(gathered(again, tmp_path / "kept"), wanted)
     # One that was kept is trained once more, to see whether `train` is as it was.
@@ -164,3 +165,63 @@ def test_answers_from_0_to_1_are_taken_where_their_kind_is_said():
     np.testing.assert_allclose(as_odds["log_odds"][0], np.where(y == 1, odds, -odds), rtol=1e-4)
     with pytest.raises(InputError, match="outputs"):
         audit.gather(X, y, small, outputs="odds", **SIZES)
+
+
+class Drawing(Dataset):
+    """Records with noise, from one of the generators that seeds reach, or from one of its own."""
+
+    def __init__(self, source) -> None:
+        self.source = source
+
+    def __len__(self) -> int:
+        return len(Y)
+
+    def __getitem__(self, place: int):
+        return torch.as_tensor(X[place] + 0.1 * self.source(), dtype=torch.float32), Y[place]
+
+
+OWN = np.random.default_rng(0)
+SOURCES = {
+    "torch": lambda: torch.randn(6).numpy(),
+    "NumPy": lambda: np.random.normal(size=6),  # noqa: NPY002
+    "Python": lambda: np.array([random.random() for _ in range(6)]),
+    "its own": lambda: OWN.normal(size=6),
+}
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_dataset_that_draws_is_said_and_asked_about_one_draw(name, workers):
+    stream = DataLoader(Drawing(SOURCES[name]), num_workers=workers)
+    before = random.getstate(), torch.get_rng_state(), np.random.get_state()[1]  # noqa: NPY002
+    found = audit.gather(stream, None, Training(), **SIZES)
+    after = random.getstate(), torch.get_rng_state(), np.random.get_state()[1]  # noqa: NPY002
+    if name == "its own" and workers:
+        # A worker begins with a copy of the generator each time, so that all readings are alike.
+        assert found.attrs["warnings"] == []
+        return
+    first, *others = found.attrs["warnings"]
+    assert first.startswith("The Dataset draws its records anew at each reading")
+    if name == "its own":
+        assert "each model was asked about other draws" in first
+    else:
+        assert "one and the same draw" in first
+        assert others == []
+        assert same(found, audit.gather(stream, None, Training(), **SIZES))
+        assert before[0] == after[0]
+        np.testing.assert_array_equal(before[2], after[2])
+
+
+def test_groups_of_the_report_bear_the_names_of_classes():
+    y, names = np.arange(90) % 3, ["bag", "coat", "pullover"]
+    found = audit.gather(X, y, Training(), names=names, **SIZES)
+    groups = audit.compare(found)["strongest"]["groups"]
+    assert {group["group"] for group in groups} == set(names)
+    for given, said in (
+        ({"names": names[:2]}, "names: 2 given to a classification; give one for each of the lab"),
+        ({"names": "abc"}, "names: 3 given to a classification"),
+        ({"names": names, "task": "regression"}, "names: 3 given to a regression; give none"),
+        ({"keep": 3}, "keep = 3: expected the path of a folder"),
+    ):
+        with pytest.raises(InputError, match=said):
+            audit.gather(X, y, Training(), **given, **SIZES)

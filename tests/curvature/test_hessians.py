@@ -1,7 +1,6 @@
 import subprocess
 import sys
 
-import curvlinops
 import numpy as np
 import pytest
 import torch
@@ -83,6 +82,7 @@ def test_dead_units_are_left_out_and_do_not_show():
 
 
 def test_curvlinops_has_the_same_operator():
+    curvlinops = pytest.importorskip("curvlinops")
     torch.manual_seed(1)
     model = models.mlp(6, (5,), 3).double()
     x, y = torch.randn(30, 6, dtype=torch.float64), torch.randint(0, 3, (30,))

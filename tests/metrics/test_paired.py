@@ -272,7 +272,10 @@ def test_each_number_is_that_of_resampled(targets: int) -> None:
         "rounded": np.where(asked, np.round(rng.normal(size=member.shape) + member, 1), np.nan),
         "plain": np.where(asked, rng.normal(size=member.shape) + member, np.nan),
     }
-    found = metrics.resampled_rates(scores, member, fprs=(0.1, 0.3), resamples=50, seed=4)
+    told: list[int] = []
+    how = {"fprs": (0.1, 0.3), "resamples": 50, "seed": 4}
+    found = metrics.resampled_rates(scores, member, **how, done=told.append)
+    assert sum(told) == 50
     for name, score in scores.items():
         for key, one in found[name].items():
             further = {} if key == "auc" else {"fpr": key}

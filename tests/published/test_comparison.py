@@ -131,8 +131,9 @@ def test_seconds_of_another_machine_are_never_compared():
     )
     table.attrs = {"setup": {"Purchase-100": {}}}
     found = published.compare(table, published.reference("iha_table6"), ON)
-    assert found["verdict"].iloc[0] == "not comparable"
-    assert found["reason"].iloc[0].startswith("seconds of another machine")
+    assert found["verdict"].iloc[0] == "seconds of another machine"
+    # What else differs is told beside.
+    assert found["reason"].iloc[0].startswith("other data: not stated instead of Purchase-100")
 
 
 @pytest.mark.parametrize(("factor", "word"), [(1.2, "agrees"), (1.3, "differs"), (0.9, "agrees")])

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import shutil
 
 import pandas as pd
@@ -45,12 +46,29 @@ def test_every_printed_number_is_listed(parts):
         printed = set(published.printed(part.chapter)["printed_at"])
         beside = overview._beside({one.exhibit.id: one.run for one in part.entries}) - {""}
         assert beside <= printed
-        assert part.counts.get("not run", 0) == len(printed - beside)
+        without = [one for one in part.numbers if math.isnan(one.value)]
+        assert len(without) == len(printed - beside)
+        assert {one.verdict for one in without} <= {"not run", "seconds of another machine"}
+
+
+def test_times_are_a_kind_of_their_own_run_or_not(parts):
+    counts = {part.chapter: part.counts.get("seconds of another machine", 0) for part in parts}
+    for part in parts:
+        chapter = published.printed(part.chapter)
+        assert (counts[part.chapter] == 0) == (not chapter["seconds"].any())
+    # Table 1 of BMIA and the control of its costs; Table 6 of IHA.
+    assert (counts["bmia"], counts["iha"]) == (55, 8)
+    for part in parts:
+        for one in part.numbers:
+            is_time = one.metric in ("time min", "precompute time (s)", "time per sample (s)")
+            assert (one.verdict == "seconds of another machine") == is_time
 
 
 def test_the_counts_are_those_of_the_chapter_pages(parts):
     for part in parts:
-        judged = {word: n for word, n in part.counts.items() if word != "not run"}
+        beside = [one for one in part.numbers if not math.isnan(one.value)]
+        words = [one.verdict for one in beside]
+        judged = {word: words.count(word) for word in part.counts if word in words}
         assert judged == claims.verdicts(declared(part.chapter))
     numbers, of_papers, own = overview.totals()
     assert sum(numbers.values()) == sum(len(part.numbers) for part in parts)
@@ -99,6 +117,11 @@ def test_the_copies_hold_the_same_rows(parts):
     assert read[3]["regenerated"] == str(rows[3]["regenerated"])
     whole = json.loads(overview.as_json(parts))
     assert [row.get("verdict", "") for row in whole["rows"]] == [row["verdict"] for row in rows]
+
+
+def test_the_readme_has_the_same_totals():
+    readme = " ".join(paths.text_of(paths.project_root() / "README.md").split())
+    assert overview.in_words() in readme
 
 
 def changed(before, after):

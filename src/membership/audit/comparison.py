@@ -147,7 +147,9 @@ def _labels(evidence: tuple[xr.Dataset, ...], record: np.ndarray) -> np.ndarray 
             and "record" in dataset.coords
             and dataset["label"].dims == ("record",)
         ):
-            return dataset["label"].sel(record=record).values
+            label = dataset["label"].sel(record=record).values
+            names = dataset.attrs.get("classes", [])
+            return np.array(names)[label] if label.max() < len(names) else label
     return None
 
 

@@ -1,6 +1,7 @@
 """Evidence of one's own model: what it and reference models, trained like it, answer."""
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def gather(
     task: str = "classification",
     outputs: str | None = None,
     keep: Path | str | None = None,
+    names: Sequence[str] | None = None,
 ) -> xr.Dataset:
     """Observe one's own model beside reference models that are trained like it.
 
@@ -84,6 +86,8 @@ def gather(
         was ended goes on from it when it is called again with the same records, seeds and counts;
         what was taken up is said. One training is repeated then, and where it answers otherwise
         than what was kept, `train` has changed and the folder is refused.
+    names : sequence of str, optional
+        Of the classes, by label: what the report calls its groups.
 
     Returns
     -------
@@ -118,6 +122,7 @@ def gather(
         member = None if model is None else said
     parts = _parts(x, y, held, task_kind)
     x, y = parts[0]
+    classes = {} if names is None else {"classes": _classes(names, y, task)}
     if model is None and member is not None:
         raise InputError("member is given without model; give the model that was trained on them")
     if model is None and train is None:
@@ -133,19 +138,11 @@ def gather(
     masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
     references = list(range(len(targets), len(masks)))
     hashes = [hashes_of(task_kind, part) for part in parts]
-    signals, repeat_notes = [] if model is None else [_signals(model, parts, task_kind)], []
-    if train is not None:
-        own = len(signals)
-        trainings = Trainings(
-            train, parts[0], masks[own:], range(seed + own, seed + len(masks)), task_kind,
-            lambda task, trained, i: _signals(
-                trained, parts, task, masks[own + i] if own + i in references else None
-            ),
-            Kept(keep, *hashes, masks, own, seed, task, outputs == "probabilities"),
-        )  # fmt: skip
-        trained, repeat_notes = trainings.shown()
-        signals += trained
-    observed = task_kind.observed(stacked(signals), masks, references, parts)
+    kept = Kept(keep, *hashes, masks, len(targets), seed, task, outputs == "probabilities")
+    signals, repeat_notes = _gather_signals(
+        train, parts, masks, model, references, seed, task_kind, kept
+    )
+    observed = task_kind.observed(signals, masks, references, parts)
     observed |= by_regression(parts, observed, len(targets), seed)
     train_name = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
     return evidence.dataset(
@@ -159,6 +156,7 @@ def gather(
         targets=list(range(len(targets))),
         references=references,
         seed=seed,
+        **classes,
         warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
     )
 
@@ -177,16 +175,44 @@ def _parts(x: Any, y: Any, held: Any, task: Task) -> list[Records]:
     return parts
 
 
+def _gather_signals(
+    train: Train | None,
+    parts: list[Records],
+    masks: BoolArray,
+    model: Any,
+    references: list[int],
+    seed: int,
+    task: Task,
+    kept: Kept,
+) -> tuple[Arrays, list[str]]:
+    """What each mask's model shows, the given one first; and a note where one seed's are apart."""
+    given = [] if model is None else [_signals(model, parts, task)]
+    if train is None:
+        return stacked(given), []
+    own = len(given)
+
+    def show(task: Task, trained: Any, i: int) -> Arrays:
+        inside = masks[own + i] if own + i in references else None
+        return _signals(trained, parts, task, inside)
+
+    seeds = range(seed + own, seed + len(masks))
+    trained, notes = Trainings(train, parts[0], masks[own:], seeds, task, show, kept).shown()
+    return stacked(given + trained), notes
+
+
 def _warnings(
     parts: list[Records], hashes: list[np.ndarray], own_mask: BoolArray | None, log_odds: FloatArray
 ) -> list[str]:
     """What about the data, and about models that all answer alike, bends an audit."""
     notes = sentences.notes_of_records(parts[0], hashes[0], own_mask, *hashes[1:])
-    if any(isinstance(x, Streamed) and x.draws for x, _ in parts):
+    drawn = [x for x, _ in parts if isinstance(x, Streamed) and x.draws]
+    if drawn:
+        asked = "all models were asked about one and the same draw of each"
+        if not all(x.repeats for x in drawn):
+            asked = "each model was asked about other draws, and two with one seed differ by that"
         notes.append(
-            "The Dataset draws its records anew at each reading, as augmentation does: all models "
-            "were asked about one and the same draw of each. Give one that does not draw, and "
-            "augment in `train`."
+            "The Dataset draws its records anew at each reading, as augmentation does: "
+            f"{asked}. Give one that does not draw, and augment in `train`."
         )
     if len(log_odds) > 1 and np.ptp(log_odds, axis=0).max() == 0:
         notes.append(
@@ -202,6 +228,17 @@ def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
         return np.zeros((0, n_records), dtype=bool)
     halves = data.random_halves((n_models + 1) // 2, n_records, seed)
     return np.stack([halves, ~halves], axis=1).reshape(-1, n_records)[:n_models]
+
+
+def _classes(names: Any, y: np.ndarray, task: str) -> list[str]:
+    """The classes' names, one for each label."""
+    listed = [str(name) for name in names]
+    if task != "classification" or isinstance(names, str) or len(listed) <= y.max():
+        wanted = (
+            f"one for each of the labels 0 to {y.max()}" if task == "classification" else "none"
+        )
+        raise InputError(f"names: {len(listed)} given to a {task}; give {wanted}")
+    return listed
 
 
 def _truth(member: Any, n: int) -> BoolArray:

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from membership import memory, metrics
 from membership.arrays import BoolArray, FloatArray, one_of
@@ -211,9 +212,12 @@ def ranked(
     one label a target; `copied` is that of `design.copies`. With one target, AUC and rates are as
     `audit` has them; with several, they are means whose intervals are over targets and records.
     """
-    statistics = metrics.resampled_rates(
-        table.score, table.member, fprs=_carried(table), resamples=_resamples(table), seed=seed
-    )
+    carried, number = _carried(table), _resamples(table)
+    # Seen where it takes long.
+    with tqdm(total=number, desc="resampling", unit="resample", delay=3, leave=False) as bar:
+        statistics = metrics.resampled_rates(
+            table.score, table.member, fprs=carried, resamples=number, seed=seed, done=bar.update
+        )
     mean_auc = {
         name: float(of_attack["auc"].value.mean()) for name, of_attack in statistics.items()
     }

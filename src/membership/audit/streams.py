@@ -20,13 +20,13 @@ PART = 256
 class Streamed:
     """A Dataset of pairs (record, label), in its own order.
 
-    One that draws, as augmentation does, draws the same at each reading; `draws` says whether it
-    does.
+    One that draws, as augmentation does, draws the same at each reading, by seeds of the generators
+    of Python, NumPy and torch. `draws` says that it draws, `repeats` that these seeds reach it.
     """
 
     def __init__(self, dataset: Any, how: dict[str, Any], shape: tuple[int, ...] = ()) -> None:
         self.dataset, self.how, self.shape = dataset, how, (len(dataset), *shape)
-        self.draws = False
+        self.draws, self.repeats = False, True
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -119,8 +119,8 @@ def read_stream(x: Any, y: Any) -> tuple[Streamed, np.ndarray]:
         raise InputError(f"x: records of shapes {sorted(shapes)[:3]}; give one shape")
     stream = Streamed(x, how, shapes.pop())
     few = stream[np.arange(min(len(stream), PART))]
-    one, other = (np.concatenate([part for part, _ in few.parts(seed)]) for seed in (0, 1))
-    stream.draws = not np.array_equal(one, other)
+    one, same, other = (np.concatenate([part for part, _ in few.parts(i)]) for i in (0, 0, 1))
+    stream.draws, stream.repeats = not np.array_equal(one, other), np.array_equal(one, same)
     return stream, np.concatenate(labels)
 
 

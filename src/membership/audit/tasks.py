@@ -286,23 +286,31 @@ def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:
         return signals.answers(model, x).numpy()
     if callable(model):
         return as_real("model: what it answers", model(x.copy())).astype(np.float64)
+    function = ", as its decision_function is" * hasattr(model, "decision_function")
     raise InputError(
         f"model is of type {type(model).__name__}; give a torch.nn.Module, {other}, or a function "
-        f"from records to {answered}"
+        f"from records to {answered}{function}"
     )
 
 
 def _of_classifier(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
-    classes = np.asarray(model.classes_)
+    p = as_real("model: what it answers", model.predict_proba(x)).astype(np.float64)
+    if p.size == len(x) and n_classes <= 2 and not hasattr(model, "classes_"):
+        p = np.stack([1 - p.ravel(), p.ravel()], axis=1)  # Of class 1 alone.
+    if p.ndim != 2 or len(p) != len(x):
+        raise InputError(f"model answers {p.shape} for {len(x)} records; give (records, classes)")
+    classes = np.asarray(getattr(model, "classes_", range(p.shape[1])))
     if (
-        classes.ndim != 1
-        or classes.dtype.kind not in "iuf"
+        classes.shape != p.shape[1:]
+        or classes.dtype.kind not in "biuf"
         or (classes != classes.astype(int)).any()
+        or classes.astype(int).min() < 0
     ):
         raise InputError(
             f"model: its classes are {str(classes[:3].tolist())[1:-1]}; train it on the labels "
             "that it is given, whole numbers from 0"
         )
+    classes = classes.astype(int)
     probability = np.full((len(x), max(n_classes, int(max(classes)) + 1)), SURE)
-    probability[:, classes.astype(int)] = model.predict_proba(x)
+    probability[:, classes] = p
     return np.log(np.clip(probability, SURE, 1 - SURE))

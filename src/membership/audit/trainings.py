@@ -35,6 +35,8 @@ class Kept:
     def __init__(self, folder: Path | str | None, *determined_by: Any) -> None:
         self.folder = None
         if folder is not None:
+            if not isinstance(folder, str | Path):
+                raise InputError(f"keep = {folder!r}: expected the path of a folder, or None")
             self.folder = paths.own_path(str(folder))
             paths.require_writable(self.folder)
             self.cache, self.key = Cache(self.folder), digest("gather 1", *determined_by)
@@ -48,11 +50,13 @@ class Kept:
             tensors = {name: torch.tensor(values) for name, values in shown.items()}
             self.cache.save(digest(self.key, training), tensors)
 
-    def told(self) -> str:
-        """What a training that fails leaves of the others."""
+    def told(self, done: int) -> str:
+        """What a training that fails leaves of others."""
+        if not done:
+            return ""
         if self.folder is None:
-            return "the trainings before it are lost; with keep=FOLDER they would be kept"
-        return f"the trainings before it are kept in {self.folder}: call again to go on from there"
+            return f" ({done} others are lost; with keep=FOLDER they would be kept)"
+        return f" ({done} others are kept in {self.folder}: call again to go on from there)"
 
 
 @dataclass
@@ -67,6 +71,8 @@ class Trainings:
     show: Callable[[Task, Any, int], Arrays]
     """What is wanted of the model of a training."""
     kept: Kept
+    done: int = 0
+    """Trainings whose models have been asked."""
 
     def shown(self) -> tuple[list[Arrays], list[str]]:
         """What each model shows, and a note where two trainings with one seed are apart.
@@ -95,12 +101,14 @@ class Trainings:
         each = self._taken_up(apart, of_last.get(APART), rounding) if is_taken else {}
         apart = float(of_last.setdefault(APART, np.array(apart)))
         self.kept.save(last, of_last)
+        self.done = 1 + len(each)
         _announce(last - len(each), seconds, self.masks.nbytes)
         for i in tqdm([i for i in range(last) if i not in each], desc="training", unit="model"):
             model = self._model(i)
             with self._named(i):
                 each[i] = self._shown(model, i)
             self.kept.save(i, each[i])
+            self.done += 1
         each[last] = {name: of_last[name] for name in of_last if name not in (ANSWERS, APART)}
         notes = [_repeat_note(self.seeds[last], apart)] if apart > rounding else []
         return [each[i] for i in range(len(self.masks))], notes
@@ -125,9 +133,9 @@ class Trainings:
             yield
         except (InputError, RunError) as error:
             kind = InputError if isinstance(error, InputError) else RunError
-            raise kind(f"{where}: {error} ({self.kept.told()})") from error
+            raise kind(f"{where}: {error}{self.kept.told(self.done)}") from error
         except BaseException as error:
-            error.add_note(f"audit.gather: {where}; {self.kept.told()}")
+            error.add_note(f"audit.gather: {where}{self.kept.told(self.done)}")
             raise
 
     def _taken_up(self, now: float, before: FloatArray | None, rounding: float) -> dict:

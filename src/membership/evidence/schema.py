@@ -29,6 +29,7 @@ TYPES = {
     "recipe": "an object",
     "deviations": "a list of words",
     "warnings": "a list of words",
+    "classes": "a list of words",
     "targets": "a list of whole numbers",
     "references": "a list of whole numbers",
     "complements": "a list of whole numbers or null",

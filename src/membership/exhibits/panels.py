@@ -24,7 +24,7 @@ from membership.exhibits.layout import MOST_ROWS, Forest, Grid, forests, grid
 from membership.exhibits.numbers import Quantity, is_tidy, number, quantities
 from membership.published import verdicts
 
-WORDS = (*verdicts.WORDS, "not comparable", "not judged")
+WORDS = (*verdicts.WORDS, "not comparable", verdicts.SECONDS, "not judged")
 # As a count says them: "14 agree".
 PLURALS = {"agrees": "agree", "differs": "differ"}
 _FILES = {"CSV": ".csv", "SVG": ".svg", "SVG, narrow": files.NARROW, "PDF": ".pdf", "JSON": ".json"}

@@ -1,6 +1,6 @@
 """Intervals where the same records are asked of several targets: one attack, a difference, many."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -370,6 +370,7 @@ def resampled_rates(
     fprs: Sequence[float] = (),
     resamples: int = RESAMPLES,
     seed: int = 0,
+    done: Callable[[int], object] | None = None,
 ) -> dict[str, dict[str | float, Resampled]]:
     """The AUC and the true positive rates of several attacks, as `resampled` has each.
 
@@ -383,6 +384,8 @@ def resampled_rates(
         False positive rates in [0, 1].
     resamples, seed : int
         As in `crossed_interval`.
+    done : callable, optional
+        Told how many resamples have been counted since it was last told.
 
     Returns
     -------
@@ -400,10 +403,13 @@ def resampled_rates(
     orders = [
         [ranked(row, truth) for row, truth in zip(score, member, strict=True)] for score in arrays
     ]
-    blocks = [
-        np.array([[weighted_rates(order, weight, fprs) for order in rows] for rows in orders])
-        for weight in record_weights(asked & member, asked & ~member, resamples, seed)
-    ]
+    blocks = []
+    for weight in record_weights(asked & member, asked & ~member, resamples, seed):
+        blocks.append(
+            np.array([[weighted_rates(order, weight, fprs) for order in rows] for rows in orders])
+        )
+        if done is not None:
+            done(weight.shape[1])
     under = np.concatenate(blocks, axis=-1)  # (attacks, targets, statistics, resamples)
 
     def values(score: FloatArray, key: str | float) -> FloatArray:

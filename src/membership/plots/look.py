@@ -223,6 +223,8 @@ def legend_above(figure: Figure, axes: list[Any]) -> None:
     pairs.sort(key=lambda pair: not isinstance(pair[0], Container))
     by_label = {label: handle for handle, label in reversed(pairs)}
     labels = list(dict.fromkeys(label for _, label in pairs))
+    if not labels:
+        return
     handles = [by_label[label] for label in labels]
     em = mpl.rcParams["legend.fontsize"] / 72
     labels = [textwrap.fill(label, int((width() / em - _HANDLE) / _LETTER)) for label in labels]

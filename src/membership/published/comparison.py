@@ -117,8 +117,7 @@ class _Row:
     @property
     def obstacles(self) -> list[str]:
         """Why the number is not comparable."""
-        machine = ["seconds of another machine"] if self["seconds"] else []
-        return machine + comparability(
+        return comparability(
             self.stated,
             self.run,
             metric=self["printed_metric"],
@@ -149,6 +148,9 @@ def _judge(row: _Row, rows: list[_Row], on: list[str], unjudged: str) -> dict[st
     if unjudged:
         return {**judgement, "verdict": "", "reason": unjudged}
     obstacles = row.obstacles
+    if row["seconds"]:
+        # Whatever else differs: no run elsewhere would make them comparable.
+        return {**judgement, "verdict": verdicts.SECONDS, "reason": "; ".join(obstacles)}
     if obstacles:
         return {**judgement, "verdict": "not comparable", "reason": "; ".join(obstacles)}
     if not math.isfinite(row.error):
@@ -339,7 +341,8 @@ def _not_judged(compared: pd.DataFrame) -> list[str]:
     apart = compared[compared["verdict"] == "not comparable"]
     another = int(apart["reason"].str.startswith(ANOTHER_MODEL).sum())
     unknown = int((compared["verdict"] == "not judged").sum())
-    clauses = []
+    timed = int((compared["verdict"] == verdicts.SECONDS).sum())
+    clauses = [f"{timed} {verdicts.SECONDS}"] if timed else []
     if len(apart):
         model = f" ({another} of them: another model)" if another else ""
         clauses.append(f"{len(apart)} not comparable{model}")

@@ -265,9 +265,10 @@ def printed(chapter: str) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns ``printed_at`` (as in `reference`), ``exhibit`` (the table's id; empty for numbers
-        in the text), ``what`` (its keys in words), ``metric``, ``value`` and ``decimals``.
+        in the text), ``what`` (its keys in words), ``metric``, ``value``, ``decimals`` and
+        ``seconds`` (bool).
     """
-    columns = ["printed_at", "exhibit", "what", "metric", "value", "decimals"]
+    columns = ["printed_at", "exhibit", "what", "metric", "value", "decimals", "seconds"]
     parts = [_listed(name, chapter) for name in table_names(chapter)]
     kept = [part[columns] for part in parts if len(part)]
     return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=columns)

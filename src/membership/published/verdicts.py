@@ -12,6 +12,8 @@ from membership.errors import InputError
 
 WORDS = ("agrees", "compatible", "differs")
 """Of comparable numbers."""
+SECONDS = "seconds of another machine"
+"""Of a printed time, whatever a run says: the rule compares no seconds of two machines."""
 
 # Printed numbers are decimals: |51.0 - 50.9| must not exceed 0.1 by a rounding of doubles.
 _SLACK = 1e-9

@@ -17,7 +17,8 @@ from membership.exhibits.declaration import Exhibit
 from membership.exhibits.homes import claims_page, page_of
 from membership.exhibits.listing import NOT_RUN, recipe, standing
 from membership.exhibits.numbers import Quantity, printed_text
-from membership.exhibits.panels import WORDS, Panel, counted, in_words, panels
+from membership.exhibits.panels import WORDS, Panel, counted, panels
+from membership.exhibits.panels import in_words as _counted_in_words
 from membership.exhibits.source import Committed
 from membership.published import verdicts
 from membership.running.chapter_files import settings_class, title
@@ -51,7 +52,7 @@ class Entry:
     @property
     def summary(self) -> str:
         """The counts in words, or why there are none."""
-        return in_words(self.counts) or (
+        return _counted_in_words(self.counts) or (
             "not in the paper" if self.exhibit.kind == "control" else "no numbers"
         )
 
@@ -165,6 +166,17 @@ def totals() -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     return counted(verdicts, VERDICTS), of_papers, of_book
 
 
+def in_words() -> str:
+    """The papers' sentences and printed numbers by what came of them, as the README has them."""
+    verdicts, of_papers, _ = totals()
+    outcomes = ", ".join(f"{n} {word}" for word, n in of_papers.items())
+    return (
+        f"Of {sum(of_papers.values())} sentences of the papers, each counted once by the test that "
+        f"was fixed beforehand: {outcomes}. Of {sum(verdicts.values())} printed numbers: "
+        f"{_counted_in_words(verdicts)}."
+    )
+
+
 def today() -> dict[str, int]:
     """The papers' sentences by the tests of today, which `totals` counts by those fixed before."""
     claim_rows = [row for chapter in parts() for row in chapter.claims]
@@ -248,7 +260,8 @@ def _numbers_not_run(rows: Any) -> list[Quantity]:
             published.metric_words(row.metric),
             *(math.nan, math.nan, math.nan, row.value),
             published_text=printed_text(row.value, row.decimals),
-            verdict=NOT_RUN,
+            # No run of any machine but the paper's stands beside a time.
+            verdict=verdicts.SECONDS if row.seconds else NOT_RUN,
         )
         for row in rows.itertuples()
     ]
@@ -262,7 +275,7 @@ def _of_number(chapter: Part, entry: Entry | None, number: Quantity) -> dict[str
         label=entry.exhibit.label if entry else "in the text",
         what=", ".join(number.keys.values()),
         metric=number.metric,
-        standing="" if number.verdict != NOT_RUN else NOT_RUN,
+        standing="" if math.isfinite(number.value) else NOT_RUN,
         published=number.published_text,
         regenerated=_exact(number.value),
         low=_exact(number.low),
