@@ -29,12 +29,16 @@ _LOG_LOST = np.log(1e-13)
 _LOST = 1e-12
 # Of a delta, what may be lost where it has a composition of its own.
 _LOST_OF_TAIL = 1e-3
+# How many times the range of all steps that of one may be.
+_FOLDS = 4
+# How many standard deviations of an observation are looked at.
+_FAR = 9.0
 _TILTS = 2.0 ** np.arange(-4, 25, 0.5)
 _ORDERS = 4.0 ** np.arange(-1, 13)
 _GRIDS = range(12, 25)
 # Where points lie further apart than this, the losses are too large for any promise.
 WIDEST = 0.5
-_COARSE = 2**13
+_CELLS = 2**13
 
 
 class Enclosure(NamedTuple):
@@ -131,19 +135,24 @@ def compose(
     their digits, because the steps are composed under a law whose centre lies there (Esscher).
     """
     lost = _LOST if tail is None else _LOST_OF_TAIL * tail
-    top, bottom = _ends(pair, 9.0 if tail is None else max(9.0, float(-ndtri(lost / steps))))
-    coarse = _one_step(pair, (top - bottom) / _COARSE, _COARSE, ends=(top, bottom))
-    tilt = 0.0 if tail is None else _tilt(coarse, steps, tail)
-    low, high = _reach(_tilted(coarse, tilt)[0], steps)
-    size, spacing = 2**grid, (high - low) / 2**grid
+    far = _FAR if tail is None else max(_FAR, float(-ndtri(lost / steps)))
+    size, most = 2**grid, _FOLDS * 2**grid
+    top, bottom = _ends(pair, far)
+    law, finest = _law(pair, far), (top - bottom) / most
+    tilt = 0.0 if tail is None else min(_order(law, steps, tail), 1 / finest)
+    least = _LOG_LOST + (np.log(tail) if tilt else 0.0)
+    low, high = _reach(law, steps, tilt, least)
+    spacing = max((high - low) / size, finest)
+    _, high = _reach(law, steps, tilt, least, spacing)
     if spacing > WIDEST and up:
         return Losses(0, np.zeros(1), spacing, 1.0)
-    step, scale = _tilted(_one_step(pair, spacing, size, up, (top, bottom)), tilt)
+    step = _one_step(pair, spacing, (top, bottom), up)
+    step_law, scale = _tilted(Law(step.values, step.mass), tilt)
     # One step may reach further than the sum; round the circle it does no harm.
-    folded = np.pad(step.mass, (0, -len(step.mass) % size)).reshape(-1, size).sum(axis=0)
+    folded = np.pad(step_law.mass, (0, -len(step.mass) % size)).reshape(-1, size).sum(axis=0)
     total = np.fft.irfft(np.fft.rfft(folded) ** steps, size)
-    # The sum's index starts at steps * first; unroll the circle so that the window starts at low.
-    start = int(np.floor(low / spacing))
+    # The sum's index starts at steps * first; unroll the circle so that the window ends at high.
+    start = int(np.ceil(high / spacing)) - size
     mass = np.maximum(total[(start + np.arange(size) - steps * step.first) % size], 0.0)
     if tilt:
         loss = (start + np.arange(size, dtype=np.float64)) * spacing
@@ -153,22 +162,47 @@ def compose(
     return Losses(start, mass, spacing, infinite)
 
 
-def _tilt(step: Losses, steps: int, tail: float) -> float:
+class Law(NamedTuple):
+    """A step's losses and their masses under H1, cell by cell of the observation."""
+
+    loss: FloatArray
+    mass: FloatArray
+
+
+def _law(pair: Pair, far: float) -> Law:
+    """The step without a grid of losses: near enough to say where those of all steps lie."""
+    kind, mu, p = pair
+    edges = np.linspace(-3.0 - far, mu + far, _CELLS + 1)
+    loss = _loss(pair, (edges[1:] + edges[:-1]) / 2)
+    mass, null = _between(edges, mu, p), _between(edges, 0.0, 0.0)
+    if kind == "left":
+        return Law(-loss, null)
+    if kind != "either":
+        return Law(loss, mass)
+    above = loss > 0
+    mass, null, loss = mass[above], null[above], loss[above]
+    rest = max(1.0 - float(mass.sum() + null.sum()), 0.0)
+    return Law(np.r_[-loss, 0.0, loss], np.r_[null, rest, mass])
+
+
+def _order(law: Law, steps: int, tail: float) -> float:
     """The order at which Chernoff's bound on the loss above all but `tail` is least."""
-    with np.errstate(divide="ignore"):
-        weight = np.log(step.mass)
-    bounds = [(steps * logsumexp(weight + o * step.values) - np.log(tail)) / o for o in _TILTS]
+    bounds = [(steps * _cumulant(law, o) - np.log(tail)) / o for o in _TILTS]
     return float(_TILTS[int(np.argmin(bounds))])
 
 
-def _tilted(step: Losses, tilt: float) -> tuple[Losses, float]:
-    """The step with masses in proportion to exp(tilt loss), and the logarithm of what they lost."""
-    if not tilt:
-        return step, 0.0
+def _cumulant(law: Law, order: float) -> float:
     with np.errstate(divide="ignore"):
-        weight = np.log(step.mass) + tilt * step.values
-    scale = float(logsumexp(weight))
-    return step._replace(mass=np.exp(weight - scale)), scale
+        return float(logsumexp(np.log(law.mass) + order * law.loss))
+
+
+def _tilted(law: Law, tilt: float) -> tuple[Law, float]:
+    """The law with masses in proportion to exp(tilt loss), and the logarithm of what they lost."""
+    if not tilt:
+        return law, 0.0
+    scale = _cumulant(law, tilt)
+    with np.errstate(divide="ignore"):
+        return Law(law.loss, np.exp(np.log(law.mass) + tilt * law.loss - scale)), scale
 
 
 def tpr(losses: Losses, alpha: FloatArray) -> FloatArray:
@@ -183,33 +217,37 @@ def tpr(losses: Losses, alpha: FloatArray) -> FloatArray:
 def epsilon(losses: Losses, delta: float) -> float:
     """The least epsilon of 0 or more with H1(S) <= exp(epsilon) H0(S) + delta for every set S."""
     values, mass = losses.values, losses.mass
-    above = losses.infinite + np.cumsum(mass[::-1])[::-1]
     kept = (values > 0) & (values < MOST_EPSILON)
-    above, values = above[kept], values[kept]
     # Past the largest epsilon the rest of the mass counts as if its loss were infinite.
-    null = np.cumsum((mass[kept] * np.exp(-values))[::-1])[::-1]
-    small = above - np.exp(values) * null <= delta
+    beyond = losses.infinite + float(mass[values >= MOST_EPSILON].sum())
+    values, mass = values[kept], mass[kept]
+    null = np.exp(values) * np.cumsum((mass * np.exp(-values))[::-1])[::-1]
+    # From one loss to the next lower delta grows by a share of what H0 has: nothing cancels.
+    grown = -np.expm1(-losses.spacing) * np.cumsum(null[::-1])[::-1]
+    delta_at = beyond + np.r_[grown[1:], 0.0]
+    small = delta_at <= delta
     if not small.any():
         return np.inf
-    # Between two losses delta(epsilon) is linear in exp(epsilon).
     j = int(np.argmax(small))
-    if j == 0 and losses.first > 0:
-        return float(values[0])
-    return float(max(np.log(max(above[j] - delta, 1e-300) / null[j]), 0.0))
+    if (j == 0 and losses.first > 0) or null[j] == 0:
+        return float(values[j])
+    # Between two losses delta(epsilon) is linear in exp(epsilon).
+    share = max((delta_at[j] - delta) / null[j], np.expm1(-losses.spacing))
+    return float(max(values[j] + np.log1p(share), 0.0))
 
 
-def _ends(pair: Pair, far: float = 9.0) -> tuple[float, float]:
+def _ends(pair: Pair, far: float) -> tuple[float, float]:
     """The largest and the least loss that is put on the grid, as H1 = the mixture sees them."""
-    top = _loss(pair, pair.mu + far)
-    return top, -top if pair.kind in ("exchanged", "either") else _loss(pair, -12.0)
+    bottom, top = _loss(pair, np.array([-3.0 - far, pair.mu + far])).tolist()
+    return top, -top if pair.kind in ("exchanged", "either") else bottom
 
 
-def _loss(pair: Pair, z: float) -> float:
+def _loss(pair: Pair, z: FloatArray) -> FloatArray:
     _, mu, p = pair
     with np.errstate(divide="ignore"):
         stays, drawn = np.log1p(-p), np.log(p) - mu**2 / 2
     loss = np.logaddexp(stays, drawn + mu * z)
-    return float(loss - np.logaddexp(stays, drawn - mu * z) if pair.kind == "exchanged" else loss)
+    return loss - np.logaddexp(stays, drawn - mu * z) if pair.kind == "exchanged" else loss
 
 
 def _observation(pair: Pair, loss: FloatArray) -> FloatArray:
@@ -234,20 +272,14 @@ def _between(z: FloatArray, mu: float, p: float) -> FloatArray:
     return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
 
 
-def _one_step(
-    pair: Pair,
-    spacing: float,
-    most: int,
-    up: bool = True,
-    ends: tuple[float, float] | None = None,
-) -> Losses:
+def _one_step(pair: Pair, spacing: float, ends: tuple[float, float], up: bool) -> Losses:
     kind, mu, p = pair
     two_sided = kind in ("exchanged", "either")
-    top, bottom = ends or _ends(pair)
-    first = 0 if two_sided else max(int(np.floor(bottom / spacing)), -most)
-    last = min(int(np.ceil(top / spacing)), most)
-    edges = np.arange(first, last + 1, dtype=np.float64) * spacing
-    z = _observation(pair, edges)
+    top, bottom = ends
+    first = 0 if two_sided else int(np.floor(bottom / spacing))
+    edges = np.arange(first, int(np.ceil(top / spacing)) + 1, dtype=np.float64) * spacing
+    last, z = first + len(edges) - 1, _observation(pair, edges)
+    lowest = z[0]
     if not two_sided:
         z[0] = -np.inf
     member = _between(z, mu, p)
@@ -262,23 +294,29 @@ def _one_step(
         return Losses(first, mass, spacing, infinite)
     mirrored = (mass * np.exp(-edges))[::-1]
     if kind == "left":
-        # What lies below its least loss counts as that.
+        # What lies below its least loss counts as that, above its largest as infinite.
         mirrored[0] += ndtr(-z[-1])
-        return Losses(-last, mirrored, spacing, max(1.0 - float(mirrored.sum()), 0.0))
+        return Losses(-last, mirrored, spacing, float(ndtr(lowest)))
     # Both sides, and what neither of them has tells nothing.
-    rest = 1.0 - mass[1:].sum() - mirrored[:-1].sum() - infinite
+    rest = max(1.0 - mass[1:].sum() - mirrored[:-1].sum() - infinite, 0.0)
     return Losses(-last, np.r_[mirrored[:-1], rest, mass[1:]], spacing, infinite)
 
 
-def _reach(step: Losses, steps: int) -> tuple[float, float]:
-    """Bounds that the sum leaves with negligible probability under H1 (Chernoff)."""
-    loss = step.values
-    with np.errstate(divide="ignore"):
-        weight = np.log(step.mass)
-    up = [(steps * logsumexp(weight + o * loss) - _LOG_LOST) / o for o in _ORDERS]
-    down = [(steps * logsumexp(weight - o * loss) - _LOG_LOST) / o for o in _ORDERS]
-    margin = 0.01 * (min(up) + min(down))
-    return -min(down) - margin, min(up) + margin
+def _reach(
+    law: Law, steps: int, tilt: float, least: float, spacing: float = 0.0
+) -> tuple[float, float]:
+    """Bounds that the sum leaves with negligible probability under H1 (Chernoff).
+
+    The upper one, below which all but exp(least) lies, holds on a grid of that spacing as well.
+    """
+    own = _cumulant(law, tilt) if tilt else 0.0
+    down = min((steps * (_cumulant(law, tilt - o) - own) - _LOG_LOST) / o for o in _ORDERS)
+    up = min(
+        (steps * (_cumulant(law, o) + (o + o**2) * spacing**2 / 8) - least) / o
+        for o in tilt + _ORDERS
+    )
+    margin = 0.01 * (up + down)
+    return -down - margin, up + margin
 
 
 _POINTS = 4000
