@@ -34,7 +34,7 @@ _FOLDS = 4
 # How many standard deviations of an observation are looked at.
 _FAR = 9.0
 _TILTS = 2.0 ** np.arange(-4, 25, 0.5)
-_ORDERS = 4.0 ** np.arange(-1, 13)
+_ORDERS = 4.0 ** np.arange(-4, 13)
 _GRIDS = range(12, 25)
 # Where points lie further apart than this, the losses are too large for any promise.
 WIDEST = 0.5
