@@ -30,7 +30,7 @@ _LOST = 1e-12
 # Of a delta, what may be lost where it has a composition of its own.
 _LOST_OF_TAIL = 1e-3
 # How many times the range of all steps that of one may be.
-_FOLDS = 4
+_FOLDS, _MOST = 4, 2**22
 # How many standard deviations of an observation are looked at.
 _FAR = 9.0
 _TILTS = 2.0 ** np.arange(-4, 25, 0.5)
@@ -136,7 +136,8 @@ def compose(
     """
     lost = _LOST if tail is None else _LOST_OF_TAIL * tail
     far = _FAR if tail is None else max(_FAR, float(-ndtri(lost / steps)))
-    size, most = 2**grid, _FOLDS * 2**grid
+    size = 2**grid
+    most = max(size, min(_FOLDS * size, _MOST))
     top, bottom = _ends(pair, far)
     law, finest = _law(pair, far), (top - bottom) / most
     tilt = 0.0 if tail is None else min(_order(law, steps, tail), 1 / finest)
