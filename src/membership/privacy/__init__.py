@@ -52,14 +52,12 @@ from membership.privacy.lower_bounds import (
     one_run_epsilon,
     one_run_mu,
 )
-from membership.privacy.numerical import (
-    MOST_NUMERICAL_MU,
-    Enclosure,
+from membership.privacy.mixtures import (
     composed_mixture_tradeoff,
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
-    numerical_tradeoff,
 )
+from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,
