@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -132,3 +133,51 @@ def test_ends_of_the_curve():
     found = privacy.numerical_tradeoff([0.0, 1.0], 1.0, 50, 1000, 20, grid=14)
     np.testing.assert_array_equal(found.low, [1.0, 0.0])
     np.testing.assert_array_equal(found.high, [1.0, 0.0])
+
+
+def exactly(kind, epsilon, mu, p):
+    """delta(epsilon) of one step in 130 digits."""
+    e, mu, p = map(mpmath.mpf, (epsilon, mu, p))
+
+    def normal(x):
+        return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+    if kind == "exchanged":
+        half, drawn = (1 - p) * mpmath.expm1(e) / 2, p * mpmath.exp(-(mu**2) / 2)
+        z = mpmath.log((half + mpmath.sqrt(half**2 + drawn**2 * mpmath.exp(e))) / drawn) / mu
+        other = (1 - p) * normal(-z) + p * normal(-mu - z)
+    else:
+        z = mpmath.log((mpmath.exp(e) - 1 + p) / p) / mu + mu / 2
+        other = normal(-z)
+    return (1 - p) * normal(-z) + p * normal(mu - z) - mpmath.exp(e) * other
+
+
+@pytest.mark.parametrize("kind", ["joined", "either", "exchanged"])
+@pytest.mark.parametrize(
+    ("mu", "p"), [(0.9, 0.004), (2.0, 0.3), (0.2, 0.01), (1.0, 0.9), (8, 1e-3)]
+)
+def test_small_deltas_keep_their_digits(kind, mu, p):
+    """One step against its closed form: epsilon is never too small, and hardly too large."""
+    pair = numerical.Pair(kind, mu, p)
+    with mpmath.workdps(130):
+        for delta in (1e-8, 1e-12, 1e-30, 1e-100):
+            losses = numerical.compose(pair, 1, 16, tail=delta)
+            found = numerical.epsilon(losses, delta)
+            assert exactly(kind, found, mu, p) <= delta
+            assert exactly(kind, found * (1 - 2e-4), mu, p) >= delta
+
+
+@pytest.mark.parametrize("delta", [1e-8, 1e-12, 1e-30])
+@pytest.mark.parametrize("kind", ["joined", "left", "either", "exchanged"])
+def test_small_deltas_of_many_steps_are_the_gaussian_ones(kind, delta):
+    step = 0.05 if kind == "exchanged" else 0.1
+    losses = numerical.compose(numerical.Pair(kind, step, 1.0), 400, 16, tail=delta)
+    expected = privacy.gaussian_epsilon(2.0, delta)
+    assert numerical.epsilon(losses, delta) == pytest.approx(expected, rel=1e-4)
+
+
+def test_what_only_removal_shows_ends_at_pure_privacy():
+    """Added, a record makes no output less likely than 1 - p times: epsilon is at most that."""
+    most = -math.log1p(-0.3)
+    losses = numerical.compose(numerical.Pair("left", 2.0, 0.3), 1, 16, tail=1e-50)
+    assert most <= numerical.epsilon(losses, 1e-50) <= 1.01 * most

@@ -143,8 +143,8 @@ class Assessment:
     differential : Level
         Against the adversary of differential privacy.
     epsilon : float
-        At the given delta, by composition, which errs on the safe side: by a thousandth at most up
-        to 1e7 steps, by a few hundredths at 1e9. Infinite beyond 600, unless the batch is full.
+        At the given delta, by composition, which errs on the safe side, as a rule by less than a
+        thousandth. Infinite beyond 600, unless the batch is full.
     """
 
     steps: int

@@ -16,7 +16,7 @@ RATES = (0.001, 0.01, 0.1)
 _HALF = np.array([10 ** (i / 20 - 3) for i in range(60)])
 _READ = np.unique(np.r_[RATES, _HALF, 1 - _HALF])
 # Above, a rate no longer says how high a level is.
-SURE = 1 - 1e-6
+SURE = 1 - 1e-9
 _FINEST = 22
 # Below, a delta has a composition of its own, which keeps the digits of small probabilities.
 _SMALL_DELTA = 1e-7
@@ -43,7 +43,7 @@ class Composed(NamedTuple):
 
     pair: Pair
     steps: int
-    level: float | None
+    level: float
     losses: Losses | None
 
     @property
@@ -90,4 +90,4 @@ def compose(pair: Pair, steps: int) -> Composed:
     losses = numerical.compose(pair, steps, grid_of(steps))
     if losses.spacing > numerical.WIDEST:
         return Composed(pair, steps, math.inf, None)
-    return Composed(pair, steps, None, losses)
+    return Composed(pair, steps, math.nan, losses)

@@ -135,7 +135,7 @@ def compose(
     top, bottom = _ends(pair, far)
     law, finest = _law(pair, far), (top - bottom) / most
     tilt = 0.0 if tail is None else min(_order(law, steps, tail), 1 / finest)
-    least = _LOG_LOST + (np.log(tail) if tilt else 0.0)
+    least = _LOG_LOST + (0.0 if tail is None else float(np.log(tail)))
     low, high = _reach(law, steps, tilt, least)
     spacing = max((high - low) / size, finest)
     _, high = _reach(law, steps, tilt, least, spacing)
@@ -167,7 +167,7 @@ class Law(NamedTuple):
 def _law(pair: Pair, far: float) -> Law:
     """The step without a grid of losses: near enough to say where those of all steps lie."""
     kind, mu, p = pair
-    edges = np.linspace(-3.0 - far, mu + far, _CELLS + 1)
+    edges: FloatArray = np.linspace(-3.0 - far, mu + far, _CELLS + 1, dtype=np.float64)
     loss = _loss(pair, (edges[1:] + edges[:-1]) / 2)
     mass, null = _between(edges, mu, p), _between(edges, 0.0, 0.0)
     if kind == "left":
@@ -188,7 +188,8 @@ def _order(law: Law, steps: int, tail: float) -> float:
 
 def _cumulant(law: Law, order: float) -> float:
     with np.errstate(divide="ignore"):
-        return float(logsumexp(np.log(law.mass) + order * law.loss))
+        weight = np.log(law.mass) + order * law.loss
+    return float(np.asarray(logsumexp(weight)))
 
 
 def _tilted(law: Law, tilt: float) -> tuple[Law, float]:
