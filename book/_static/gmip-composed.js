@@ -3,7 +3,7 @@
 "use strict";
 
 const composed = {
-  sure: 1 - 1e-8,
+  sure: 1 - 1e-7,
   smallDelta: 1e-7,
 
   // Rates of which a level is read.

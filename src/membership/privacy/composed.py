@@ -16,7 +16,7 @@ RATES = (0.001, 0.01, 0.1)
 _HALF = np.array([10 ** (i / 20 - 3) for i in range(60)])
 _READ = np.unique(np.r_[RATES, _HALF, 1 - _HALF])
 # Above, a rate no longer says how high a level is.
-SURE = 1 - 1e-8
+SURE = 1 - 1e-7
 _FINEST = 22
 # Below, a delta has a composition of its own, which keeps the digits of small probabilities.
 _SMALL_DELTA = 1e-7
