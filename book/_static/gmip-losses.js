@@ -48,6 +48,17 @@ const losses = {
     return { masses, beyond: lastAbove };
   },
 
+  // A sum without the rounding of its terms (Kahan): every step multiplies what is lost.
+  total(values) {
+    let [sum, lost] = [0, 0];
+    for (const value of values) {
+      const next = sum + (value - lost);
+      lost = next - sum - (value - lost);
+      sum = next;
+    }
+    return sum;
+  },
+
   oneStep(pair, spacing, { top, bottom, twoSided }) {
     const { kind, mu, p } = pair;
     const first = twoSided ? 0 : Math.floor(bottom / spacing);
@@ -67,7 +78,6 @@ const losses = {
       mass[i + 1] += upper;
     }
     if (kind === "joined") return { first, mass, spacing, infinite };
-    const total = (values) => values.reduce((a, b) => a + b, 0);
     const mirrored = mass.map((one, i) => one * Math.exp(-edges[i])).reverse();
     if (kind === "left") {
       mirrored[0] += game.upperTail(z[z.length - 1]);
@@ -77,7 +87,7 @@ const losses = {
     both.set(mirrored);
     both.set(mass, mass.length - 1);
     both[mass.length - 1] = 0;
-    both[mass.length - 1] = Math.max(1 - total(both) - infinite, 0);
+    both[mass.length - 1] = Math.max(1 - losses.total(both) - infinite, 0);
     return { first: -last, mass: both, spacing, infinite };
   },
 
