@@ -158,7 +158,7 @@ class Assessment:
 
 def noise_multiplier(n: float, tau: float, clip: float | None) -> float:
     """Return sigma = tau n / C, for noise of standard deviation tau on the mean of n gradients."""
-    n, tau = checks.number("n", n), checks.number("tau", tau)
+    n, tau = checks.number("n", n, "batch_size"), checks.number("tau", tau)
     return tau * n / checks.clipping(clip) if tau else 0.0
 
 
