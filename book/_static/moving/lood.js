@@ -5,9 +5,11 @@
   const { node, path, text, legend, line, scale, range, signed } = moving;
   const OTHERS = [[-3.1, 0.5], [-2.4, 0.9], [-1.6, 0.2], [-0.9, -0.5], [1.9, 0.1], [2.6, 0.8], [3.3, 0.4]];
   const GRID = range(-4, 4, 241);
-  // exp(-GAMMA distance^2); inputs that were brought to deviation 1 lie about half as far apart.
-  const [GAMMA, GAMMA_NORMALISED] = [1 / 1.2, 4 / 1.2];
-  const [TOP, MIDDLE, BOTTOM] = [34, 292, 418];
+  // The kernel: that of an RBF, times a factor that is nearly 1 but vanishes where the input is 0, as
+  // kernels of networks without biases do. An input is measured from ORIGIN unless the data normalise.
+  const [GAMMA, VANISHES, ORIGIN, UNIT] = [4.8, 0.1, -6, 2.4];
+  const factorAt = (u) => u / Math.sqrt(VANISHES + u * u);
+  const [TOP, MIDDLE, BOTTOM] = [34, 250, 362];
 
   const numbers = {
     // The two training sets; the record is the last of the second.
@@ -20,10 +22,9 @@
     posterior(data, inputs, noise, normalised) {
       const xs = data.map(([x]) => x);
       const n = xs.length;
-      const mean = normalised ? xs.reduce((a, b) => a + b, 0) / n : 0;
-      const deviation = normalised ? Math.sqrt(xs.reduce((a, b) => a + (b - mean) ** 2, 0) / n) : 1;
-      const gamma = (normalised ? GAMMA_NORMALISED : GAMMA) / deviation ** 2;
-      const kernel = (a, b) => Math.exp(-gamma * (a - b) ** 2);
+      const origin = normalised ? xs.reduce((a, b) => a + b, 0) / n : ORIGIN;
+      const unit = normalised ? Math.sqrt(xs.reduce((a, b) => a + (b - origin) ** 2, 0) / n) : UNIT;
+      const kernel = (a, b) => factorAt((a - origin) / unit) * factorAt((b - origin) / unit) * Math.exp(-GAMMA * ((a - b) / unit) ** 2);
       const factor = xs.map(() => new Float64Array(n));
       for (let i = 0; i < n; i += 1) {
         for (let j = 0; j <= i; j += 1) {
@@ -49,7 +50,7 @@
           value += seen[i] * labels[i];
           known += seen[i] * seen[i];
         }
-        return [value, Math.max(1 - known, 1e-12)];
+        return [value, Math.max(kernel(input, input) - known, 1e-200)];
       });
     },
 
@@ -72,12 +73,14 @@
     },
   };
 
-  const places = ({ width }) => ({ x: scale([-4, 4], [24, width - 24]), y: scale([2, -2], [TOP, MIDDLE - 14]) });
+  const places = ({ width }) => ({ x: scale([-4, 4], [24, width - 24]), y: scale([2, -2], [TOP, MIDDLE - 10]) });
 
   function tells(state) {
     const found = numbers.apart(state, GRID);
-    const most = Math.max(...found, ...numbers.apart(state, [state.x]), 0.05);
-    return { found, height: scale([0, most], [BOTTOM, MIDDLE + 24]) };
+    const [atRecord] = numbers.apart(state, [state.x]);
+    const most = Math.max(Math.min(Math.max(...found), 4 * atRecord), atRecord, 0.05);
+    const height = scale([0, most], [BOTTOM, MIDDLE + 24]);
+    return { found, height: (value) => height(Math.min(value, 1.06 * most)) };
   }
 
   function draw(state, view) {
@@ -108,7 +111,7 @@
     const [asked] = numbers.apart(state, [state.question]);
     const { at, most, atRecord } = numbers.best(state);
     const told = `Asked at the dotted line, the two models differ by <b>${asked.toFixed(2)}</b> nats; at the record by <b class="member">${atRecord.toFixed(2)}</b>.`;
-    if (most > 1.001 * atRecord) return `${told} At ${signed(at, 1)} it is <b>${most.toFixed(2)}</b>: normalised by the data, the record has moved all the others, and another place tells more.`;
+    if (most > 1.001 * atRecord) return `${told} At ${signed(at, 2)} it is <b>${most < 1000 ? most.toFixed(1) : "over a thousand"}</b>: both models are sure at the mean of their own data, and the record has moved the mean.`;
     if (state.twin) return `${told} With a twin among the data there is little left to tell.`;
     if (asked > 0.97 * atRecord) return `${told} You are asking at the record. No question tells more.`;
     return `${told} Can you find a question that tells more than the record?`;
@@ -118,7 +121,7 @@
     numbers,
     start: { x: 0.5, y: 1.2, question: -0.4, noise: -1, twin: 0, normalise: 0 },
     ranges: { x: [-3.9, 3.9], y: [-1.9, 1.9], question: [-4, 4], noise: [-2.3, 0.3], twin: [0, 1], normalise: [0, 1] },
-    height: 452,
+    height: 396,
     draw,
     say,
     handles: [
