@@ -11,19 +11,26 @@ const audit = {
   carried: 10,
   tied: 0.05,
 
-  report({ score, member, column, group, record, named, notRead }, level, delta) {
+  report({ score, member, column, group, record, named, notRead }, level, delta, promised = {}) {
     const sides = audit.sides(score, member);
     const area = audit.area(sides, level);
     const rates = audit.rates.map((fpr) => audit.rate(sides, fpr, level));
     const tests = audit.tests(sides);
     const tried = audit.places(sides.members.length).length + audit.places(sides.others.length).length;
-    const error = (1 - level) / tried;
+    // All promises are judged at the level together.
+    const paid = 1 - (1 - level) / Math.max(Object.keys(promised).length, 1);
+    const error = (1 - paid) / tried;
     const [of, ofMu] = [audit.epsilon(delta), (z, value) => game.upperTail(-z - value)];
     const copies = audit.copies(record);
-    const bound = (allowed) => (copies ? 0 : audit.bound(tests, allowed, error));
-    const [epsilon, mu] = [bound(of), bound(ofMu)];
-    const reason = (value, allowed) => (value ? null : copies || audit.reason(score, sides, allowed, error));
-    const shared = { level, delta, tried };
+    const perfect = audit.tests({ members: sides.members.map(() => 1), others: sides.others.map(() => 0) });
+    const bound = (allowed) => {
+      const [value, provable] = [tests, perfect].map((each) => (copies ? 0 : audit.bound(each, allowed, error)));
+      const reason = value ? null : copies || audit.reason(score, sides, provable);
+      return { value, level: paid, delta, tried, provable, reason };
+    };
+    const bounds = { epsilon: bound(of), mu: bound(ofMu) };
+    bounds.mu.epsilon = delta ? audit.epsilonOf(bounds.mu.value, delta) : null;
+    const promises = Object.keys(promised).map((notion) => audit.judged(notion, promised[notion], bounds[notion]));
     const warnings = audit.warnings({ score, member, column, record, notRead }, sides, level);
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
@@ -34,12 +41,13 @@ const audit = {
       auc: area,
       tpr_at_fpr: rates,
       positive_predictive_value: rates.flatMap((rate) => audit.priors.map((prior) => audit.predicted(rate, prior))),
-      epsilon_lower_bound: { value: epsilon, ...shared, reason: reason(epsilon, of) },
-      mu_lower_bound: { value: mu, epsilon: delta ? audit.epsilonOf(mu, delta) : null, ...shared, reason: reason(mu, ofMu) },
+      epsilon_lower_bound: bounds.epsilon,
+      mu_lower_bound: bounds.mu,
+      ...(promises.length ? { promises } : {}),
       groups,
       group_level: groupLevel,
       most_exposed: audit.exposed({ score, member, group, record, named }, sides),
-      meaning: audit.meaning(area, rates, groups, { epsilon, mu, tried }),
+      meaning: audit.meaning(area, rates, groups, bounds, promises),
       checklist: audit.checklist(named, Boolean(group), warnings.length > (notRead.length ? 1 : 0)),
       warnings,
     };
@@ -54,9 +62,8 @@ const audit = {
   },
 
   // Why nothing is proved of distinct records.
-  reason(score, { members, others }, allowed, error) {
-    const perfect = audit.tests({ members: members.map(() => 1), others: others.map(() => 0) });
-    if (!audit.bound(perfect, allowed, error))
+  reason(score, { members, others }, provable) {
+    if (!provable)
       return `0 proves nothing: ${members.length} members and ${others.length} others are too few. An attack that is never wrong would have a bound of 0 too, at this confidence and delta.`;
     const tied = audit.most(score);
     if (2 * tied > score.length) return `0 proves nothing: ${tied} of ${score.length} records share a score, which hides what there is to find.`;
@@ -80,7 +87,7 @@ const audit = {
   },
 
   // What the numbers mean for a release, for whom they mean more, and what they do not.
-  meaning(area, rates, groups, { epsilon, mu, tried }) {
+  meaning(area, rates, groups, { epsilon: { value: epsilon, tried, level }, mu: { value: mu } }, promises) {
     const percent = (share) => `${(100 * share).toFixed(1)}%`;
     const least = rates.find(({ measured }) => measured) ?? rates[2];
     const accused = `${Number((100 * least.fpr).toPrecision(6))}%`;
@@ -92,17 +99,50 @@ const audit = {
     const few = " Too few non-members were asked to call that measured.";
     const refuted = `A promise of differential privacy with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
     return [
-      area.low > 0.5
+      area.low > 0.5 || least.low > least.fpr
         ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of the members. Guessing finds ${accused}.${least.measured ? "" : few}`
-        : "By its AUC this attack does not tell members from others better than guessing would.",
+        : `By its AUC, and where ${accused} of non-members are accused, this attack does not tell members from others better than guessing would.`,
       ...(worst
         ? [
             `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,
           ]
         : []),
-      ...(epsilon ? [refuted] : mu ? [] : [area.low > 0.5 ? nothing + more : nothing]),
+      ...(promises.length ? audit.told(promises, tried, level) : epsilon ? [refuted] : mu ? [] : [area.low > 0.5 ? nothing + more : nothing]),
       "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
     ];
+  },
+
+  // A promise with its verdict, and the sentence that can be signed.
+  judged(notion, promised, { value, provable, level, delta, reason }) {
+    const of = notion === "epsilon" ? "an epsilon" : "a mu";
+    const said =
+      notion === "epsilon"
+        ? `The promise of differential privacy with an epsilon of ${audit.short(promised)} at a delta of ${audit.short(delta)}`
+        : `The promise of Gaussian privacy with a mu of ${audit.short(promised)}`;
+    const proved = `${of} of at least ${value.toFixed(3)} at a confidence of ${audit.short(100 * level)}%`;
+    const told = (verdict, rest) => ({ notion, promised, ...(notion === "epsilon" ? { delta } : {}), verdict, sentence: `${said} is ${rest}` });
+    if (!provable) return told("not tested", `not tested: ${reason.replace("0 proves nothing: ", "")}`);
+    if (value > promised) return told("refuted", `refuted: this attack proves ${proved}.`);
+    if (provable <= promised)
+      return told("not tested", `not tested by these records: even an attack that is never wrong would prove no more than ${of} of ${provable.toFixed(3)}.`);
+    return told("not refuted", `not refuted by this attack, which proves ${proved}. Another attack may refute it.`);
+  },
+
+  // The sentences on promises, and the budget of error that they share.
+  told(promises, tried, level) {
+    const error = audit.short(100 * (1 - level) * promises.length);
+    const sharing = `${promises.length > 1 ? "Two promises and " : ""}${tried} thresholds`;
+    return [
+      ...promises.map(({ sentence }) => sentence),
+      `Where what is assumed below holds, a promise that is kept is called refuted in at most ${error}% of such audits. ${sharing} share that error.`,
+    ];
+  },
+
+  // As Python's format g writes a number.
+  short(value) {
+    const [digits, power] = value.toExponential(5).split("e");
+    if (value !== 0 && (power < -4 || power > 5)) return `${Number(digits)}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+    return String(Number(value.toPrecision(6)));
   },
 
   // What was assumed, tested and not tested, in the words of membership.audit.sentences.
@@ -356,11 +396,18 @@ const audit = {
     return null;
   },
 
+  // What tells a column that is the membership itself; null elsewhere.
+  truth(score, { members, others }) {
+    const one = (side) => side.every((value) => value === side[0]);
+    if (!one(members) || !one(others) || members[0] === others[0]) return null;
+    return "is one number for every member and another for all others, as a column that says who is a member is. If it is no attack, leave it out.";
+  },
+
   warnings({ score, member, column, record, notRead }, sides, level) {
     const found = [];
     if (notRead.length)
       found.push(`Columns of the file that an audit does not read: ${notRead.slice(0, 10).join(", ")}${notRead.length > 10 ? ", ..." : ""}.`);
-    const rows = audit.rows(score);
+    const rows = audit.rows(score) ?? audit.truth(score, sides);
     if (rows) found.push(`${column} ${rows}`);
     if (audit.area(sides, level).high < 0.5)
       found.push("Members score lower than non-members: higher must mean member. Was a loss passed in the place of its negative?");

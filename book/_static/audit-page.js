@@ -136,7 +136,7 @@
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
     const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
-    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(report.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
+    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
     const [input] = report.provenance.inputs;
     // A file of one's own opens its tables once; the example leaves them as they are.
     unfolded ||= held.unread;
@@ -174,13 +174,26 @@
     status.textContent = message;
   };
 
+  // What the training promised, by the option that the command has for it.
+  const promises = { epsilon: "promised", mu: "promised-mu" };
+  const promisedLevels = () => {
+    const given = Object.entries(promises).filter(([, name]) => part(name).value !== "" || part(name).validity.badInput);
+    return Object.fromEntries(
+      given.map(([notion, name]) => {
+        const value = Number(part(name).value);
+        if (!(value > 0)) throw new Error(`Give a promised ${notion} above 0.`);
+        return [notion, value];
+      }),
+    );
+  };
+
   // Where the numbers come from; the page is of no edition of the package.
-  const provenance = (level, delta, column) => {
+  const provenance = (level, delta, promised, column) => {
     const name = /^[\w.+-]+$/.test(held.title) ? held.title : `'${held.title.replaceAll("'", `'"'"'`)}'`;
     return {
       version: null,
       date: new Date().toISOString().slice(0, 10),
-      command: `membership audit ${name} --level=${level} --delta=${delta}`,
+      command: ["membership audit", name, `--level=${level}`, `--delta=${delta}`, ...Object.entries(promised).map(([notion, value]) => `--${promises[notion]}=${value}`)].join(" "),
       inputs: [{ name: held.title, sha256: held.digest }],
       columns: [column],
     };
@@ -196,8 +209,9 @@
         const level = Number(part("level").value);
         const delta = Number(part("delta").value);
         if (!(part("delta").value !== "" && delta >= 0 && delta < 1)) throw new Error("Give a delta of at least 0 and below 1.");
+        const promised = promisedLevels();
         const given = scores.read(held.text, held.title);
-        const report = { provenance: provenance(level, delta, given.column), ...audit.report(given, level, delta) };
+        const report = { provenance: provenance(level, delta, promised, given.column), ...audit.report(given, level, delta, promised) };
         show(report, audit.sides(given.score, given.member));
         const note = held.example ? " An example with made-up scores: choose a file of yours." : "";
         status.textContent = `${held.title}: ${given.score.length} records.${note}`;
@@ -228,8 +242,7 @@
   part("file").addEventListener("change", (event) => open(event.target.files[0]));
   const takeExample = () => take(new TextEncoder().encode(scores.example()).buffer, "example.csv", true);
   part("example").addEventListener("click", takeExample);
-  part("level").addEventListener("change", work);
-  part("delta").addEventListener("change", work);
+  ["level", "delta", ...Object.values(promises)].forEach((name) => part(name).addEventListener("change", work));
   root.addEventListener("dragover", (event) => {
     event.preventDefault();
     root.classList.add("audit-over");

@@ -114,8 +114,44 @@ def answered(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
             f"model answers a {type(answer).__name__}; give one whose answer is the tensor of "
             "logits (records, classes)"
         )
-    # A model that squeezes its answer takes one record's own axis with the others.
-    return answer[None] if len(x) == 1 and answer.shape[:1] != (1,) else answer
+    return with_records(answer, len(x))
+
+
+def with_records(answer: Any, n: int) -> Any:
+    """An answer to n records; one that is squeezed has lost the axis of a single record."""
+    squeezed = isinstance(answer, torch.Tensor) and n == 1 and answer.shape[:1] != (1,)
+    return answer[None] if squeezed else answer
+
+
+def untouched(module: nn.Module) -> bool:
+    """Whether nothing is put on a module: no hook, and no forward but its class's."""
+    own = vars(module)
+    return "forward" not in own and not any(own[name] for name in own if name.endswith("hooks"))
+
+
+def unsteady(ask: Callable[[Any], FloatArray], x: Any) -> float:
+    """How far answers to the first records move with what is asked beside them, or once more.
+
+    Relative to the largest answer, or to 1. None does of a record that is answered by itself, but
+    by rounding; of a norm over all records that are asked at once, or of a dropout that is left on,
+    they do.
+    """
+    first = x[:16]
+    if len(first) < 4:
+        return 0.0
+    few = len(first) // 3
+    together = ask(first)
+    apart = np.concatenate([ask(first[:-few]), ask(first[-few:])]) if few > 1 else ask(first)
+    return float(np.abs(together - apart).max() / max(1.0, np.abs(together).max()))
+
+
+STEADY = 1e-2
+"""What half precision may round an answer to otherwise, in another batch."""
+UNSTEADY = (
+    "answers the same records otherwise when others are asked beside them: it draws, as a dropout "
+    "that is left on does, or takes a norm over the records that are asked at once. The numbers "
+    "are those of one asking"
+)
 
 
 def _unfit(x: torch.Tensor, error: BaseException) -> InputError:

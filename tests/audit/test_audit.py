@@ -1,5 +1,6 @@
 """The audit of one attack's scores: the file, the numbers, the page, and what is refused."""
 
+import datetime
 import gzip
 import hashlib
 import json
@@ -241,6 +242,36 @@ def test_a_file_packed_in_two_parts_is_read_whole(tmp_path: Path) -> None:
     assert read_scores(tmp_path / "scores.csv.gz").score.size == len(odd_scores.ROWS)
 
 
+@pytest.mark.parametrize("column", ["score", "member", "group"])
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (lambda n: [[1.0]] * n, r"is of type List.*; give one number or word a record"),
+        (lambda n: [{"a": 1}] * n, r"Struct.*; give one number or word"),
+        (lambda n: [b"1.5"] * n, "is of type Binary; give one number or word"),
+        (lambda n: [datetime.timedelta(days=1)] * n, "is of type Duration.*give one number"),
+        (lambda n: [datetime.datetime(2020, 1, 1 + i % 9) for i in range(n)], "a date; give"),
+    ],
+    ids=["lists", "structures", "bytes", "spans of time", "dates"],
+)
+def test_cells_that_are_no_numbers_are_refused_whatever_holds_them(
+    tmp_path: Path, column: str, cells, message: str
+) -> None:
+    n = 40
+    plain = {"score": np.arange(n) % 7 / 3, "member": np.arange(n) % 2, "group": ["a", "b"] * 20}
+    frame = polars.DataFrame({**plain, column: polars.Series(cells(n))})
+    frame.write_parquet(tmp_path / "scores.parquet")
+    if column == "group" and "date" in message:
+        assert len(audit(read_scores(tmp_path / "scores.parquet"))["groups"]) == 9
+        return
+    for source in (tmp_path / "scores.parquet", frame):
+        with pytest.raises(InputError, match=message):
+            read_scores(source)
+    # What is not read may be anything.
+    other = polars.DataFrame({**plain, "odd": polars.Series(cells(n))})
+    assert "does not read: odd." in audit(other)["warnings"][0]
+
+
 def test_a_parquet_file_of_scores_is_read(tmp_path: Path) -> None:
     scores, members = zip(*odd_scores.ROWS, strict=True)
     frame = polars.DataFrame({"Score": scores, "member": [bool(m) for m in members]})
@@ -279,3 +310,13 @@ def test_a_file_name_that_is_no_utf8_is_audited(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*absent\.csv: No such file"):
         read_scores(tmp_path / "absent.csv")
+
+
+def test_settings_from_numpy_make_plain_json(tmp_path: Path) -> None:
+    frame = table(other=np.arange(2 * N) % 7).drop(columns="score").assign(mine=table()["score"])
+    given = {"level": np.float64(0.9), "delta": np.float32(0.25), "seed": np.int64(3)}
+    for scores in (table(), frame):
+        report = audit(scores, **given)
+        write(report, scores, tmp_path, "mine")
+        assert json.loads((tmp_path / "audit.json").read_text()) == report
+        assert (report["level"], report["epsilon_lower_bound"]["delta"]) == (0.9, 0.25)

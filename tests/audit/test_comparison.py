@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 from scipy import stats
 
@@ -44,11 +45,22 @@ def outputs(
     )
 
 
+def distinct(table: attacks.ScoreTable) -> list[np.ndarray]:
+    """Scores of which no two rank all records of every target alike."""
+    kept: list[np.ndarray] = []
+    for score in table.score.values():
+        ranks = stats.rankdata(score, axis=1)
+        if not any((stats.rankdata(other, axis=1) == ranks).all() for other in kept):
+            kept.append(score)
+    return kept
+
+
 @pytest.mark.slow
 def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None:
     report = compare(outputs())
     areas = [one["auc"]["value"] for one in report["attacks"]]
-    assert areas == sorted(areas, reverse=True)
+    found = [one["tpr_at_fpr"][0]["value"] for one in report["attacks"]]
+    assert list(zip(found, areas, strict=True)) == sorted(zip(found, areas, strict=True))[::-1]
     assert report["attacks"][0]["behind_best"] is None
     found = {one["name"]: one for one in report["attacks"]}
     table = attacks.score_table(outputs())
@@ -62,7 +74,9 @@ def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None
     paired = metrics.paired_interval(
         "auc", table.score[last["name"]], best, table.member, level=report["pair_level"]
     )
-    assert report["pair_level"] == 1 - 0.05 / (len(areas) * (len(areas) - 1) / 2)
+    different = report["different_attacks"]
+    assert different == len(distinct(table)) < len(areas)
+    assert report["pair_level"] == 1 - 0.05 / (different * (different - 1) / 2)
     assert last["behind_best"]["low"] == pytest.approx(paired.low, abs=1e-12)
 
 
@@ -70,7 +84,7 @@ def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None
 def test_the_strongest_is_told_as_scores_are_at_a_level_that_pays_for_the_choice() -> None:
     seen = outputs(label=np.arange(400) % 3)
     report, table = compare(seen), attacks.score_table(seen)
-    name, level = report["attacks"][0]["name"], 1 - 0.05 / len(report["attacks"])
+    name, level = report["attacks"][0]["name"], 1 - 0.05 / len(distinct(table))
     one = Scored(table.score[name][0], table.member[0], group=np.arange(400) % 3)
     alone, found = audit(one, level=level), report["strongest"]
     assert (found["attack"], found["target"], found["level"]) == (name, 0, level)
@@ -120,16 +134,17 @@ def test_the_chosen_attack_on_nothing_is_said_to_guess() -> None:
 def test_bounds_hold_for_all_attacks_and_targets_at_once() -> None:
     table = attacks.score_table(outputs())
     report = compare(outputs(), delta=1e-3)
-    level = 1 - 0.05 / (3 * len(table.score))
+    different = distinct(table)
+    level = 1 - 0.05 / (3 * len(different))
     bounds = [
         privacy.epsilon_lower_bound(one, truth, delta=1e-3, level=level)
-        for score in table.score.values()
+        for score in different
         for one, truth in zip(score, table.member, strict=True)
     ]
     found = report["epsilon_lower_bound"]
     assert (found["value"], found["level"], found["delta"]) == (max(bounds), 0.95, 1e-3)
     # About 200 members and 200 others of each attack and target: 1, 4, 16, 64 and half of both.
-    assert found["tried"] == 3 * len(table.score) * 10
+    assert found["tried"] == 3 * len(different) * 10
     # Scores with mu = 1.5 between members and others: no bound may lie above what is true of them.
     assert 0.3 < report["mu_lower_bound"]["value"] < 1.5
 
@@ -232,3 +247,51 @@ def test_no_targets(tmp_path: Path) -> None:
         cli, ["audit", str(tmp_path / "bad.evidence"), "--output", str(tmp_path / "out")]
     )
     assert isinstance(done.exception, InputError)
+
+
+BLIND = (
+    "A classifier that never sees the model tells members from non-members with an AUC of 0.95: "
+    "they differ in more than membership, and every attack's number measures that too."
+)
+
+
+def test_a_shift_stands_first_and_takes_the_sentence_on_epsilon_back(tmp_path: Path) -> None:
+    seen = outputs([0])
+    plain, report = compare(seen), compare(seen.assign_attrs(warnings=["Another.", BLIND]))
+    assert any("is refuted" in text for text in plain["meaning"])
+    assert report["meaning"][0] == BLIND
+    assert not any("below" in text for text in report["meaning"])
+    assert any("no promise of differential privacy is refuted here" in t for t in report["meaning"])
+    for bound in ("epsilon_lower_bound", "mu_lower_bound"):
+        assert report[bound]["value"] == 0 < plain[bound]["value"]
+        assert "in more than membership" in report[bound]["reason"]
+    assert report["attacks"] == plain["attacks"]
+    write(report, None, tmp_path, "mine")
+    page = (tmp_path / "audit.html").read_text()
+    first = page.partition("What does this mean for a release?</h2>")[2].lstrip()
+    assert first.startswith(f'<p class="warning"><strong>Note.</strong> {BLIND[:60]}')
+    assert page.count(BLIND[:60]) == 1
+
+
+FORGED = ["classification"], {"a": 1}, {}, 3, -1, 2.5, None, True, "x", [[1]], [None], 10**30
+ATTRIBUTES = (
+    *("task", "recipe", "targets", "references", "complements", "set", "data", "warnings"),
+    *("kind", "rank", "seed"),
+)
+
+
+def told(seen: xr.Dataset) -> str:
+    """Of a report its attacks, of a refusal its message; nothing else may come."""
+    try:
+        return json.dumps(compare(seen)["attacks"])
+    except InputError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_a_forged_attribute_is_taken_or_refused_in_a_line(name: str) -> None:
+    seen = outputs([0], 60, 6)
+    for value in FORGED:
+        assert "\n" not in told(seen.assign_attrs({name: value})), value
+    if name not in ("recipe", "data", "seed"):
+        assert name in told(seen.assign_attrs({name: {"a": [1]}}))

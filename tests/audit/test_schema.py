@@ -33,6 +33,7 @@ def one(**further) -> dict:
 REPORTS: dict[str, Callable[[], dict]] = {
     "one attack": one,
     "at a delta of 0": lambda: one(delta=0.0),
+    "promises": lambda: one(promised=8, promised_mu=1),
     "several attacks": lambda: audit(three()),
     "several targets": lambda: audit(targets()[0]),
     "pooled targets": lambda: audit(targets(shared=False)[0]),
@@ -63,6 +64,7 @@ WRONG: dict[str, Callable[[dict], object]] = {
     "a missing end": lambda report: report["tpr_at_fpr"][0].pop("low"),
     "a short digest": lambda report: report["provenance"]["inputs"][0].update(sha256="ab12"),
     "another status": lambda report: report["checklist"][0].update(status="hoped"),
+    "a promise of nothing": lambda report: report.update(promises=[]),
     "no count": lambda report: report["records"].update(members=-1),
 }
 

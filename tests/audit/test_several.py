@@ -68,8 +68,9 @@ def report() -> dict:
 def test_each_attack_has_the_numbers_of_its_own_audit(report: dict) -> None:
     frame = three()
     assert {one["name"] for one in report["attacks"]} == set(ATTACKS)
-    areas = [one["auc"]["value"] for one in report["attacks"]]
-    assert areas == sorted(areas, reverse=True)
+    found = [(one["tpr_at_fpr"][2]["value"], one["auc"]["value"]) for one in report["attacks"]]
+    assert found == sorted(found, reverse=True)
+    assert report["ranked_at"] == report["attacks"][0]["tpr_at_fpr"][2]["fpr"] == 0.1
     for one in report["attacks"]:
         alone = audit(Scored(frame[one["name"]], frame["member"]))
         assert {k: one[k] for k in ("auc", "tpr_at_fpr")} == {
@@ -101,6 +102,9 @@ def test_every_pair_is_compared_on_the_same_records_and_paid_for(report: dict) -
         pair = pairs[first, one["name"]]["auc"]
         assert one["behind_best"]["value"] == -pair["value"]
         assert one["behind_best"]["low"] == -pair["high"]
+        rate = pairs[first, one["name"]]["tpr_at_fpr"][0]
+        assert one["tpr_behind_best"]["fpr"] == rate["fpr"] == report["ranked_at"]
+        assert one["tpr_behind_best"]["high"] == -rate["low"]
 
 
 def test_the_bounds_pay_for_the_number_of_attacks(report: dict) -> None:

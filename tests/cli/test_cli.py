@@ -1,6 +1,8 @@
 """The command's manners: exit codes, one line each, suggestions."""
 
+import json
 import os
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -58,6 +60,10 @@ def test_list_shows_a_chapter_s_exhibits():
     listed = CliRunner().invoke(cli.cli, ["list", "bayes_optimal"])
     assert (listed.exit_code, listed.stderr) == (0, "")
     assert all(word in listed.stdout for word in ("Exhibits", "Control 1", "n_repeats"))
+    first, details = listed.stdout.split("notebooks/bayes_optimal_details")
+    assert "bayes-optimal-fig-1" in first
+    assert "bayes-optimal-ctl-11" in details
+    assert "results/PROFILE/bayes_optimal" in details
 
 
 def test_clean_removes_the_executed_notebook(project):
@@ -103,3 +109,31 @@ def test_a_backend_of_windows_is_never_asked_for(monkeypatch):
     with pytest.raises(SystemExit):
         cli.main()
     assert asked == [False]
+
+
+@pytest.mark.parametrize("tolerance", ["nan", "inf"])
+def test_a_tolerance_that_lets_everything_pass_is_refused(tolerance):
+    result = CliRunner().invoke(cli.cli, ["recompute", "gmip", "--check", "--tolerance", tolerance])
+    assert isinstance(result.exception, InputError)
+    assert f"--tolerance = {tolerance}: expected a number from 0 up" in str(result.exception)
+
+
+def test_a_plan_is_written_through_a_link_and_onto_no_device(tmp_path):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    plan = ["plan", "gmip", "--profile", "tiny", "--json"]
+    assert CliRunner().invoke(cli.cli, [*plan, str(tmp_path / "link")]).exit_code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert "pieces" in json.loads((tmp_path / "target").read_text())
+    result = CliRunner().invoke(cli.cli, [*plan, "/dev/null"])
+    assert "cannot write /dev/null: it is a device; name a plain file" in str(result.exception)
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("seed", ["-3", "x", "1.5"])
+def test_a_seed_that_is_none_is_refused_before_anything_is_read(tmp_path, seed):
+    given = ["audit", "absent.csv", "--output", str(tmp_path / "out"), "--seed", seed]
+    result = CliRunner().invoke(cli.cli, given)
+    assert result.exit_code == 2
+    assert "--seed" in result.output
+    assert list(tmp_path.iterdir()) == []

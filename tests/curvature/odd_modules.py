@@ -203,6 +203,45 @@ def language():
     return model
 
 
+def padded():
+    """Padding whose row has come from elsewhere, and is no zero."""
+    words = nn.Embedding.from_pretrained(torch.randn(7, 2), freeze=False, padding_idx=0)
+    return nn.Sequential(words, nn.Flatten(), nn.Linear(8, 3))
+
+
+def put_back(take_out):
+    """A weight that was taken out and put back comes after the bias in the model's order."""
+
+    def make():
+        model = chain()
+        take_out(model[0])
+        assert [name for name, _ in model[0].named_parameters()] == ["bias", "weight"]
+        return model
+
+    return make
+
+
+def unpruned(layer):
+    prune.l1_unstructured(layer, "weight", amount=0.4)
+    prune.remove(layer, "weight")
+
+
+def unnormed(layer):
+    parametrizations.weight_norm(layer)
+    parametrize.remove_parametrizations(layer, "weight")
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = chain()
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        self.calls += 1
+        return self.net(x)
+
+
 def constants():
     model = chain()
     model.scale = torch.tensor([1.0, 2.0, 0.5, 1.0, 1.0, 3.0])  # neither parameter nor buffer
@@ -245,6 +284,10 @@ MODULES = {
         nn.Embedding(7, 2, sparse=True), nn.Flatten(), nn.Linear(8, 3)
     ),
     "tied embeddings": language,
+    "padded tokens": padded,
+    "mask made permanent": put_back(unpruned),
+    "weight norm taken off": put_back(unnormed),
+    "a count of calls": Counting,
 }
 
 
@@ -263,4 +306,5 @@ def made(name):
 
 
 def records(name):
-    return TOKENS if name in ("tokens", "sparse tokens", "tied embeddings") else X
+    tokens = ("tokens", "sparse tokens", "tied embeddings", "padded tokens")
+    return TOKENS if name in tokens else X

@@ -79,7 +79,17 @@ def test_gradients_and_hessian_are_those_of_the_model_that_was_given(name):
 
 
 @pytest.mark.parametrize("solver", ["exact", "cg"])
-@pytest.mark.parametrize("name", ["pre-hook on the container", "pruned", "in place", "LSTM"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pre-hook on the container",
+        "pruned",
+        "in place",
+        "LSTM",
+        "padded tokens",
+        "mask made permanent",
+    ],
+)
 def test_self_influence_has_gradients_and_hessian_of_one_model(name, solver):
     gradients, hessian = by_autograd(name)
     damping = 0.1 - min(0.0, np.linalg.eigvalsh(hessian)[0])

@@ -70,8 +70,116 @@ def test_a_loss_must_give_one_differentiable_value_a_record():
     wrong = refused(loss=lambda output, y: (output.argmax(1) != y).double())
     assert "cannot be differentiated" in wrong
     by_numpy = refused(loss=lambda output, y: np.log(output.numpy()))
-    assert "they fail on the first records" in by_numpy
+    assert "it fails on what the model answers" in by_numpy
     assert "not finite" in refused(loss=lambda output, y: output.sum(1) / 0)
+
+
+WEIGHT = torch.tensor([0.2, 1.0, 3.0])
+
+
+class Focal(nn.Module):
+    """A loss that holds its weights beside buffers, as many are written."""
+
+    def __init__(self):
+        super().__init__()
+        self.alpha = WEIGHT.clone()
+
+    def forward(self, output, y):
+        value = nn.functional.cross_entropy(output, y, weight=self.alpha, reduction="none")
+        return (1 - torch.exp(-value)) ** 2 * value
+
+
+def weighted(output, y):
+    weight = WEIGHT.to(output.dtype)
+    return nn.functional.cross_entropy(output, y, weight=weight, reduction="none")
+
+
+def focal(output, y):
+    return (1 - torch.exp(-weighted(output, y))) ** 2 * weighted(output, y)
+
+
+@pytest.mark.parametrize(
+    ("given", "by_hand"),
+    [(nn.CrossEntropyLoss(weight=WEIGHT, reduction="none"), weighted), (Focal(), focal)],
+    ids=["weights of classes", "focal"],
+)
+def test_a_loss_is_taken_in_float64_with_what_it_holds(given, by_hand):
+    model = models.mlp(6, (5,), 3)
+    for curve in CURVES:
+        found, wanted = (curve(model, loss, X, Y) for loss in (given, by_hand))
+        np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-9)
+    held = given.weight if hasattr(given, "weight") else given.alpha
+    assert held.dtype == torch.float32
+
+
+def test_a_loss_whose_own_parameters_are_to_be_trained_is_refused():
+    loss = Focal()
+    loss.alpha = nn.Parameter(WEIGHT.clone())
+    loss.forward = lambda output, y: loss.alpha[y] * cross_entropy(output, y)
+    assert "reads trainable tensors" in refused(loss=loss)
+
+
+def test_a_loss_that_holds_float32_is_named_with_what_would_do():
+    def closed(output, y):
+        return nn.functional.cross_entropy(output, y, weight=WEIGHT, reduction="none")
+
+    assert "cast the numbers that it holds" in refused(loss=closed)
+    elsewhere = refused(loss=lambda output, y: cross_entropy(output[:1], y))
+    assert elsewhere.startswith("loss: it fails on what the model answers")
+    assert "cast" not in elsewhere
+
+
+BINARY = nn.BCEWithLogitsLoss(reduction="none")
+
+
+@pytest.mark.parametrize("form", ["a column of labels", "a head that squeezes"])
+def test_one_logit_is_read_as_people_have_it(form):
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 1), nn.Flatten(0))
+    label = (Y > 0).float()
+    model, y = (plain[:3], label[:, None]) if "column" in form else (Squeezed(plain[:3]), label)
+    for curve in CURVES:
+        np.testing.assert_allclose(
+            curve(model, BINARY, X, y), curve(plain, BINARY, X, label), rtol=1e-9, atol=1e-12
+        )
+    given = {"damping": 2.0, "solver": "cg"}
+    found = attacks.sif(model, BINARY, (X, y), (X[:3], y[:3]), **given)
+    wanted = attacks.sif(plain, BINARY, (X, label), (X[:3], label[:3]), **given)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+class Squeezed(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, x):
+        return self.net(x).squeeze()
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize(
+    ("model", "loss", "y", "message"),
+    [
+        (nn.Sequential(nn.Linear(6, 1), nn.Flatten(0)), BINARY, "column", "give y.squeeze(1)"),
+        (nn.Linear(6, 1), BINARY, "row", "y has (2,): give y.reshape((-1, 1))"),
+        (nn.Linear(6, 1), nn.MSELoss(reduction="none"), "row", "give y.reshape((-1, 1))"),
+        (nn.Linear(6, 2), BINARY, "two", ".flatten(1).sum(1) where a record has several"),
+    ],
+)
+def test_answers_and_targets_that_do_not_fit_are_told_what_to_give(model, loss, y, message):
+    label = (Y > 0).float()
+    targets = {"row": label, "column": label[:, None], "two": torch.stack([label, label], dim=1)}
+    assert message in refused(model, loss, y=targets[y])
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_a_loss_without_second_derivatives_has_gradients_and_no_hessian():
+    hinge = nn.MultiMarginLoss(reduction="none")
+    assert curvature.per_record_gradients(models.mlp(6, (5,), 3), hinge, X, Y).shape == (8, 53)
+    for solver in ("exact", "cg"):
+        with pytest.raises(InputError, match="torch cannot take their derivatives"):
+            attacks.sif(models.mlp(6, (5,), 3), hinge, (X, Y), (X, Y), solver=solver)
 
 
 def test_records_must_fit():

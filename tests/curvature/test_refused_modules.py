@@ -20,6 +20,7 @@ from tests.curvature.odd_modules import (
     chain,
     changed,
     cross_entropy,
+    language,
     own_function,
     with_last,
 )
@@ -31,6 +32,26 @@ def closing(model):
 
 def closing_forward(model):
     model.forward = lambda x: nn.functional.linear(x[:, :5], model[2].weight)
+
+
+class Private(nn.Module):
+    """As Opacus wraps a module that it trains."""
+
+    def __init__(self):
+        super().__init__()
+        self._module = chain()
+
+    def forward(self, x):
+        return self._module(x)
+
+    def to_standard_module(self):
+        return self._module
+
+
+def tied_padding():
+    model = language()
+    model.embedding.padding_idx = 0
+    return Of(lambda m, x: m.net(x.long().abs() % 7), net=model)
 
 
 OTHER = nn.Parameter(torch.ones(3))
@@ -77,7 +98,9 @@ REFUSED = {
         "when another record lies beside it",
     ),
     "weights of another": (with_last(lambda m, x: m.last(x) * OTHER), "reads trainable tensors"),
-    "a tuple": (with_last(lambda m, x: (m.last(x), x)), "they fail on the first records"),
+    "a tuple": (with_last(lambda m, x: (m.last(x), x)), "it fails on what the model answers"),
+    "padding that the head reads": (tied_padding, "no derivative.*padding_idx"),
+    "hooks that read parameters": (Private, r"give model\.to_standard_module\(\)"),
     "no shape yet": (lambda: nn.LazyLinear(3), "weight has no shape yet"),
     "complex": (lambda: nn.Linear(6, 3).to(torch.cfloat), "complex"),
     "scripted": (lambda: torch.jit.script(chain()), "give the module that was scripted or traced"),

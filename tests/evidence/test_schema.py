@@ -1,5 +1,6 @@
 """What evidence of a kind may hold, and in which precision it is kept."""
 
+import json
 import re
 
 import numpy as np
@@ -142,7 +143,8 @@ def test_what_has_no_neighbour_with_16_bits_stays():
 def test_rounded_numbers_are_those_of_a_large_file():
     values = np.random.default_rng(0).standard_normal((8, 50_000)).astype(np.float32)
     values[0, :3] = np.nan, np.inf, 0.0
-    large = outputs(8, 50_000)
+    asked = np.isfinite(values)
+    large = outputs(8, 50_000, asked=asked)
     kept = schema.stored(large.assign(log_odds=(("model", "record"), values)))
     np.testing.assert_array_equal(evidence.rounded(values), kept["log_odds"])
     np.testing.assert_allclose(evidence.rounded(values), values, rtol=8e-6)
@@ -161,3 +163,41 @@ def test_fewer_bits_change_numbers_by_half_of_the_last_one(bits):
 def test_bits_are_fewer_than_a_float_has(bits):
     with pytest.raises(InputError, match="bits = "):
         evidence.rounded(np.ones(3), bits)
+
+
+def lacking(name: str, where: tuple, number: float = np.nan, **further) -> xr.Dataset:
+    made = outputs(hinge=np.zeros((3, 50)), **further)
+    values = made[name].values.copy()
+    values[where] = number
+    return made.assign({name: (("model", "record"), values)})
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["log_odds", "hinge"])
+def test_evidence_with_numbers_that_are_none_replaces_no_good_one(tmp_path, name, number):
+    good = evidence.save(tmp_path / "mine.evidence", outputs())
+    before = good.read_bytes()
+    with pytest.raises(InputError) as refused:
+        evidence.save(good, lacking(name, (1, 7), number))
+    assert f"{name} holds 1 numbers that are not finite, the first of model 1 and record 7" in str(
+        refused.value
+    )
+    assert good.read_bytes() == before
+
+
+def test_what_was_not_asked_needs_no_number(tmp_path):
+    asked = np.ones((3, 50), bool)
+    asked[1, 7] = False
+    for fine in (lacking("log_odds", (1, 7), asked=asked), lacking("hinge", (2,))):
+        assert evidence.load(evidence.save(tmp_path / "mine.evidence", fine)).identical(fine)
+    with pytest.raises(InputError, match="log_odds holds 50 numbers"):
+        evidence.save(tmp_path / "mine.evidence", lacking("log_odds", (2,)))
+
+
+def test_evidence_goes_to_netcdf_as_the_docstring_says(tmp_path):
+    made = outputs()
+    flat = {name: json.dumps(value) for name, value in made.attrs.items()}
+    made.assign_attrs(flat).to_netcdf(tmp_path / "mine.nc", engine="scipy")
+    found = xr.load_dataset(tmp_path / "mine.nc", engine="scipy")
+    assert {name: json.loads(value) for name, value in found.attrs.items()} == made.attrs
+    np.testing.assert_array_equal(found["log_odds"], made["log_odds"])

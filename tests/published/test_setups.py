@@ -65,6 +65,15 @@ def test_a_rate_needs_ten_expected_false_positives(asked, rate, found):
     assert published.comparability(STATED, run, rate=0.01) == []
 
 
+def test_a_rate_of_which_more_were_asked_is_judged_by_those():
+    metric = "TPR@0.1%FPR (%)"
+    run = {**RUN, "queried_non_members": 4_857, "asked_more": {metric: {"LOSS": 30_000}}}
+    for attack, found in (("LOSS", 0), ("SIF", 1)):
+        reasons = published.comparability(STATED, run, metric=metric, attack=attack, rate=0.001)
+        assert len(reasons) == found
+    assert published.comparability(STATED, run, metric="AUC", attack="LOSS") == []
+
+
 def test_the_best_threshold_needs_as_many_records_as_the_papers():
     reasons = published.comparability(STATED, RUN, metric="attack_accuracy(%)")
     assert reasons == ["the best threshold for 10000 members instead of 5000"]

@@ -15,6 +15,7 @@ from tests.audit import odd_scores
 from tests.rendered import test_calculator_page as calculator_page
 from tests.rendered.reading import until
 
+PROMISED = (None, 0.25, 2, 1234567)
 NAMES = ["clinic A", 'ward "B", east', "C"]
 
 
@@ -70,6 +71,8 @@ def drawn(seed: int) -> audit.Scored:
         score = np.argsort(np.argsort(score)).astype(float)  # as numbers of rows
     if seed == 8:
         score = np.sort(score)
+    if seed == 9:
+        score = 5.0 * member - 1  # as the membership itself
     n = len(score)
     group = rng.choice(NAMES, n) if seed % 2 else None
     record = np.array([f"patient {i}" for i in rng.integers(0, 3 * n, n)]) if seed % 5 else None
@@ -95,9 +98,24 @@ def test_the_page_reports_what_the_package_does(auditor: Page) -> None:
         level, delta = (0.9, 1e-3) if seed % 2 else (0.95, 1e-5 * (seed % 4))
         auditor.locator("[data-part=level]").select_option(str(level))
         auditor.locator("[data-part=delta]").fill(str(delta))
+        promised = {"promised": PROMISED[seed % 4], "promised_mu": PROMISED[-(seed % 3)]}
+        for part, value in promised.items():
+            auditor.locator(f"[data-part={part.replace('_', '-')}]").fill(str(value or ""))
         choose(auditor, f"scores{seed}.csv", as_csv(scored))
-        wanted = audit.audit(scored, level=level, delta=delta)
+        wanted = audit.audit(scored, level=level, delta=delta, **promised)
         until(lambda: differences(numbers(reported(auditor)), numbers(wanted), f"seed {seed}"), [])
+
+
+def test_a_promise_of_nothing_is_refused(auditor: Page) -> None:
+    auditor.locator("#audit-page table").last.wait_for(state="attached")
+    box = auditor.locator("[data-part=promised-mu]")
+    box.fill("0")
+    box.blur()
+    auditor.get_by_text("Give a promised mu above 0.").wait_for()
+    box.fill("2")
+    box.blur()
+    auditor.get_by_text("The promise of Gaussian privacy with a mu of 2").wait_for()
+    until(lambda: reported(auditor)["promises"][0]["notion"], "mu")
 
 
 def test_an_example_stands_there_before_any_click(auditor: Page) -> None:

@@ -84,6 +84,15 @@ def test_what_determines_a_notebook_changes_its_fingerprint_and_what_has_no_part
 
 
 @pytest.mark.slow
+def test_an_edit_of_prose_needs_no_run_and_one_of_code_does(root):
+    text, before = root / "notebooks" / "demo.md", fingerprint()
+    put(text, text.read_text().replace("## The end", "## The last words\n\nProse."))
+    assert fingerprint() == before
+    put(text, text.read_text().replace('"repeats:"', '"repeated:"'))
+    assert fingerprint() != before
+
+
+@pytest.mark.slow
 def test_a_paper_size_run_does_not_depend_on_what_it_writes(root):
     before = fingerprint(profile="paper")
     put(root / "results" / "paper" / "demo" / "demo-tab-1.csv")

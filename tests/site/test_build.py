@@ -55,6 +55,29 @@ def test_a_site_is_built_with_the_results_of_its_pages_beside_them(book):
     assert "A demonstration" in page
 
 
+def test_a_prose_edit_is_published_and_other_code_is_named_with_the_run_that_it_takes(book):
+    toc, text = book.root / "_toc.yml", book.root / "notebooks" / "demo.md"
+    toc.write_text(toc.read_text() + "- file: book/chapters/demo\n")
+    assert book.run("run", "demo", "-p", "n_repeats", "7").returncode == 0
+    page = book.root / "_build" / "html" / "book" / "chapters" / "demo.html"
+
+    text.write_text(text.read_text().replace("## The end", "Prose of today.\n\n## The end"))
+    done = book.run("build")
+    assert (done.returncode, done.stderr) == (0, "building the site\n")
+    assert "Prose of today." in page.read_text()
+    assert "repeats: 7" in page.read_text()
+    assert "up to date" in book.run("run", "demo", "-p", "n_repeats", "7").stderr
+
+    text.write_text(text.read_text().replace("of today", "of tomorrow").replace("(sett", "( sett"))
+    done = book.run("build")
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[0] == (
+        "notebooks/demo.md: other code than was run, so the site has the text of that run; "
+        "for today's: membership run demo -p n_repeats 7"
+    )
+    assert "Prose of today." in page.read_text()
+
+
 def test_a_warning_stops_the_build_and_is_quoted_every_time(book):
     (book.root / "intro.md").write_text("# A miniature\n\n{ref}`nowhere`\n")
     for _ in range(2):

@@ -7,6 +7,8 @@ import jupytext
 import pytest
 
 from membership import paths
+from membership.exhibits.homes import page_of
+from membership.exhibits.listing import listed
 from membership.site import opened
 
 TEXT = """\
@@ -170,3 +172,14 @@ def test_exercises_are_notebooks_too_of_the_same_bytes_every_time(tmp_path):
     assert written[0] == written[1]
     cells = json.loads(written[0])["cells"]
     assert sum(cell["cell_type"] == "code" for cell in cells) >= 3
+
+
+@pytest.mark.parametrize(("page", "other"), [("iha", "iha_details"), ("iha_details", "iha")])
+def test_a_notebook_s_head_says_what_it_makes_where_and_what_follows_a_run(page, other):
+    whole = {"cells": [{"cell_type": "markdown", "source": "# Title", "metadata": {}}]}
+    head = " ".join(opened.filled(whole, page)["cells"][0]["source"].replace("\n> ", " ").split())
+    number = {name: sum(page_of(e["id"]) == name for e in listed("iha")) for name in (page, other)}
+    assert f"makes {number[page]} of the chapter's {sum(number.values())} exhibits" in head
+    assert f"`{other}.ipynb` makes the other {number[other]}" in head
+    assert "`results/<profile>/iha/`" in head
+    assert "text does not follow your run" in head

@@ -88,6 +88,20 @@ def test_the_comparison_leaves_out_what_takes_images(there):
     settings("comparison", "tiny", dataset=cancer, standardise=True)
 
 
+@pytest.mark.parametrize("chapter", ["bmia", "comparison", "iha"])
+def test_what_runs_beside_own_data_is_said_with_the_way_to_leave_it_out(there, chapter):
+    own = str(there / "table.npz")
+    made = settings(chapter, "quick", dataset=own)
+    beside = [note for note in made.notes if "run beside table; `also_datasets`" in note]
+    assert len(beside) == 1
+    assert beside[0].startswith(made.also_datasets[0].partition(":")[0])
+    assert str(there) not in beside[0]
+    alone = settings(chapter, "quick", dataset=own, also_datasets=[own])
+    assert alone.datasets == [own]
+    assert not any("beside" in note for note in alone.notes)
+    assert not any("beside" in note for note in settings(chapter, "quick", dataset="digits").notes)
+
+
 def test_what_no_profile_parameter_names_is_left_alone():
     for chapter in CHAPTERS:
         assert settings(chapter, "tiny").notes == ()

@@ -8,17 +8,24 @@ from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
 from membership.audit import sentences
+from membership.audit.promises import checked
 from membership.audit.reading import Scored
 from membership.audit.report import DELTA, FORMAT, check, made_from
 from membership.audit.several import ranked, strongest
 from membership.errors import InputError
+from membership.evidence.schema import stored
 
 MOST_MODELS = 64
 """Models whose scores say how often a record looks like a member without being one."""
 
 
 def compare(
-    *evidence: xr.Dataset, level: float = 0.95, delta: float = DELTA, seed: int = 0
+    *evidence: xr.Dataset,
+    level: float = 0.95,
+    delta: float = DELTA,
+    seed: int = 0,
+    promised: float | None = None,
+    promised_mu: float | None = None,
 ) -> dict:
     """Attack the targets of evidence in every way that it allows.
 
@@ -32,14 +39,20 @@ def compare(
         Of (epsilon, delta)-differential privacy, as in `audit`.
     seed : int
         Of the resampling.
+    promised, promised_mu : float, optional
+        As in `audit`.
 
     Returns
     -------
     dict
-        Plain JSON values: ``attacks``, a list sorted by AUC, each with ``name``, ``display``,
+        Plain JSON values: ``attacks``, a list sorted by the true positive rate at the false
+        positive rate ``ranked_at``, the least that the non-members carry, and by AUC where those
+        are equal (``first_by_auc`` is the first by that), each with ``name``, ``display``,
         ``knowledge``, ``references``, ``paper``, ``auc`` and ``tpr_at_fpr`` as in `audit`, and
-        ``behind_best``, the paired difference of the AUC to the first, whose intervals hold for
-        all pairs of attacks at once, at ``pair_level`` each, and ``roc`` [{fpr, tpr}], the mean
+        ``behind_best`` and ``tpr_behind_best``, the paired differences to the first of the AUC
+        and of the rate, whose intervals hold for all pairs of attacks at once, at ``pair_level``
+        each, where attacks that rank all records alike, and are one of ``different_attacks``,
+        count once, and ``roc`` [{fpr, tpr}], the mean
         over targets; ``pairs`` {first, second, auc, tpr_at_fpr}, every pair's paired differences
         at that level; ``by_target``, each target's own AUCs at ``target_level`` each where there
         are several, so that an attack's hold for all targets at once; ``strongest``, what `audit`
@@ -50,7 +63,7 @@ def compare(
         ``roc`` [{fpr, tpr, low, high}] and ``most_exposed``, each with ``models_without``, the
         number of models trained without the record (at most 64 models are asked, 0 where the
         evidence is not of outputs alone), and ``as_high``, in how many of them it scores as high;
-        ``left_out``, what each other attack lacks; ``epsilon_lower_bound`` and
+        ``left_out``, what each other attack lacks; ``promises``, ``epsilon_lower_bound`` and
         ``mu_lower_bound`` as in `audit`, the largest over attacks and targets at a level that holds
         for all of them at once, or None where memberships were not drawn (leave-one-out models)
         or too few records were asked; where no record was asked of two targets, the records of
@@ -62,25 +75,32 @@ def compare(
     Raises
     ------
     InputError
-        The evidence names no targets, or allows no attack; `level` or `delta` is out of range.
+        The evidence names no targets, or allows no attack; `level`, `delta` or a promise is out of
+        range.
     """
-    check(level, delta, seed)
+    level, delta, seed = check(level, delta, seed)
+    promises = checked(promised, promised_mu)
+    evidence = tuple(map(stored, evidence))  # it may never have been in a file
+    inputs = {
+        f"{i} {dataset.attrs.get('set', '')}": files.digest(dataset)
+        for i, dataset in enumerate(evidence)
+    }
+    evidence = tuple(map(_in_order, evidence))
     table = attacks.score_table(*evidence)
     known = attacks.registry()
+    display = {name: attack.display for name, attack in known.items()}
     first = attacks.scores(*evidence, target=table.targets[0])
     if not table.score:
         name, lacks = next(iter(first.lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
     units = _units(evidence, table.targets)
     tasks = {dataset.attrs.get("task") for dataset in evidence}
-    inputs = {
-        f"{i} {dataset.attrs.get('set', '')}": files.digest(dataset)
-        for i, dataset in enumerate(evidence)
-    }
-    ranking = ranked(table, [*table.targets], units, level, delta, seed)
+    notes = _notes(evidence)
+    void = sentences.SHIFTED if sentences.shifts(notes) else None
+    ranking = ranked(table, [*table.targets], units, level, delta, seed, promises, void)
     best, target = ranking["attacks"][0]["name"], table.targets[0]
     scored = _first_target(evidence, table, best)
-    close = strongest(scored, best, target, len(table.score), level)
+    close = strongest(scored, best, target, ranking, level)
     if close is not None and scored is not None:
         exposed = np.array([int(record["record"]) for record in close["most_exposed"]])
         counts = _without(evidence, best, target, exposed, scored)
@@ -106,18 +126,24 @@ def compare(
         ],
         "strongest": close,
         "left_out": [_left_out(name, lacks, tasks) for name, lacks in first.lacking.items()],
-        "meaning": sentences.meaning_of_several(close, known[best].display, ranking),
+        "meaning": sentences.meaning_of_several(close, ranking, display, notes),
         "checklist": sentences.checklist_of_evidence(
             looked_at=all("warnings" in dataset.attrs for dataset in evidence),
             grouped=bool(close and close["groups"]),
             units=len(set(units)),
         ),
         "warnings": [
-            *_notes(evidence),
+            *notes,
             *([sentences.ONE_TARGET] if len(set(units)) == 1 else []),
-            *sentences.alike(ranking, {name: attack.display for name, attack in known.items()}),
+            *sentences.alike(ranking, display),
         ],
     }
+
+
+def _in_order(dataset: xr.Dataset) -> xr.Dataset:
+    """Records by their labels, so that no attack's sum is rounded by the order of the file."""
+    is_labelled = "record" in dataset.coords and dataset.indexes["record"].is_unique
+    return dataset.sortby("record") if is_labelled else dataset
 
 
 def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[int]:

@@ -1,6 +1,6 @@
 """How memberships came about, which decides what bounds a report may state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,9 +59,8 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
     numbers = {"inside": int(member.sum()), "total": score.size, "least": lower_bounds.UNFAIR}
     fair = lower_bounds.fair(member)
     pair = proved(score)  # It refuses coins that are not fair.
-    pair = (0.0, 0.0) if copied else pair
-    reasons = _reasons(pair, lambda: proved(member), cases, copied)
-    bounds = _stated(pair, reasons, level, delta, len(counts))
+    pair, most = ((0.0, 0.0),) * 2 if copied else (pair, proved(member))
+    bounds = _stated(pair, most, _reasons(pair, most, cases, copied), level, delta, len(counts))
     stated = {
         "name": COINS,
         "guesses": counts,
@@ -72,10 +71,10 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
     return {**bounds, "design": stated}
 
 
-def trials(cases: Cases, level: float, delta: float, copied: str | None = None) -> dict[str, Any]:
+def trials(cases: Cases, level: float, delta: float, void: str | None = None) -> dict[str, Any]:
     """The largest bounds of independent trials, at a confidence for all of them at once.
 
-    `copied` says which records are copies, as `copies` does, where there are some.
+    `void` says why records are no such trials, as `copies` does, where they are none.
     """
     shared = 1 - (1 - level) / len(cases)
 
@@ -83,10 +82,11 @@ def trials(cases: Cases, level: float, delta: float, copied: str | None = None) 
         epsilon = [privacy.epsilon_lower_bound(*case, delta=delta, level=shared) for case in cases]
         return max(epsilon), max(privacy.mu_lower_bound(*case, level=shared) for case in cases)
 
-    pair = (0.0, 0.0) if copied else largest(cases)
-    perfect = [(truth.astype(float), truth) for _, truth in cases]
-    reasons = _reasons(pair, lambda: largest(perfect), cases, copied)
-    return _stated(pair, reasons, level, delta, sum(n_thresholds(truth) for _, truth in cases))
+    sizes = {(int(truth.sum()), truth.size): truth for _, truth in cases}
+    perfect = [(truth.astype(float), truth) for truth in sizes.values()]
+    pair, most = ((0.0, 0.0),) * 2 if void else (largest(cases), largest(perfect))
+    tried = sum(n_thresholds(truth) for _, truth in cases)
+    return _stated(pair, most, _reasons(pair, most, cases, void), level, delta, tried)
 
 
 def copies(record: Any) -> str | None:
@@ -98,26 +98,22 @@ def copies(record: Any) -> str | None:
 
 
 def _stated(
-    pair: Pair, reasons: Sequence[str | None], level: float, delta: float, tried: int
+    pair: Pair, most: Pair, reasons: Sequence[str | None], level: float, delta: float, tried: int
 ) -> dict[str, dict[str, Any]]:
     """The bounds on epsilon and mu as a report has them."""
-    (epsilon, mu), shared = pair, {"level": level, "delta": delta, "tried": tried}
-    meant = privacy.gaussian_epsilon(mu, delta) if delta else None
-    return {
-        "epsilon_lower_bound": {"value": epsilon, **shared, "reason": reasons[0]},
-        "mu_lower_bound": {"value": mu, "epsilon": meant, **shared, "reason": reasons[1]},
-    }
+    shared = {"level": level, "delta": delta, "tried": tried}
+    epsilon, mu = (
+        {"value": value, **shared, "provable": provable, "reason": reason}
+        for value, provable, reason in zip(pair, most, reasons, strict=True)
+    )
+    meant = privacy.gaussian_epsilon(pair[1], delta) if delta else None
+    return {"epsilon_lower_bound": epsilon, "mu_lower_bound": mu | {"epsilon": meant}}
 
 
-def _reasons(
-    pair: Pair, of_perfect: Callable[[], Pair], cases: Cases, copied: str | None
-) -> list[str | None]:
-    """Why each bound is 0, where it is; `of_perfect` bounds an attack that is never wrong."""
-    if all(pair):
-        return [None, None]
-    most = (0.0, 0.0) if copied else of_perfect()
+def _reasons(pair: Pair, most: Pair, cases: Cases, void: str | None) -> list[str | None]:
+    """Why each bound is 0, where it is; `most` is what an attack that is never wrong has."""
     return [
-        None if value else copied or _reason(best, cases)
+        None if value else void or _reason(best, cases)
         for value, best in zip(pair, most, strict=True)
     ]
 

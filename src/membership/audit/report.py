@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shlex
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -16,8 +17,9 @@ from scipy import special
 import membership
 from membership import markup, metrics, paths
 from membership.arrays import check_delta, check_level, one_of, whole
-from membership.audit import design, sentences
-from membership.audit.reading import Scored, read_scores
+from membership.audit import design, promises, sentences
+from membership.audit.reading import Scored, Several, read_scores
+from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
 from membership.metrics.roc import flagged
 
@@ -43,13 +45,19 @@ HEIGHT = 3.2
 
 
 def audit(
-    scored: Scored, *, level: float = 0.95, delta: float = DELTA, drawn: str = design.TRIALS
+    scored: Scored,
+    *,
+    level: float = 0.95,
+    delta: float = DELTA,
+    drawn: str = design.TRIALS,
+    promised: Mapping[str, float] = promises.NONE,
 ) -> dict:
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member = scored.score, scored.member
-    check(level, delta)
+    level, delta, _ = check(level, delta)
     one_of("design", drawn, design.DESIGNS)
-    proved = design.bounds_of(scored, level, delta, drawn)
+    proved = design.bounds_of(scored, promises.paid(level, promised), delta, drawn)
+    proved |= promises.held(promised, proved, delta, attacks=1)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
     noted = sentences.notes_of_scores(scored, level)
@@ -81,11 +89,12 @@ def audit(
     }
 
 
-def check(level: float, delta: float, seed: int = 0) -> None:
-    """Raise an InputError unless confidence, delta and seed are in their ranges."""
+def check(level: float, delta: float, seed: int = 0) -> tuple[float, float, int]:
+    """Confidence, delta and seed as plain numbers, or an InputError where one is out of range."""
     whole("seed", seed, 0)
     check_level(level)
     check_delta(delta)
+    return float(level), float(delta), int(seed)
 
 
 def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:
@@ -105,7 +114,7 @@ def by_command(
     """The report with the file and the command, without its folders, in its provenance."""
     name = file.name.encode(errors="replace").decode()  # a file's name need not be UTF-8
     given = [
-        f"--{option}={one}"
+        f"--{option.replace('_', '-')}={one}"
         for option, value in options.items()
         for one in (value if isinstance(value, tuple) else (value,))
     ]
@@ -138,19 +147,42 @@ def write(report: dict, scored: Any, folder: Path | str, title: str) -> list[Pat
     Raises
     ------
     InputError, RunError
-        The folder cannot be written to, or the disk is full.
+        The scores are others than the report's, the folder cannot be written to, or the disk is
+        full.
     """
     folder = Path(folder)
     if "attacks" in report:
         scored = None  # The report has the curves.
-    elif not isinstance(scored, Scored):
-        scored = read_scores(scored)
+    else:
+        if not isinstance(scored, Scored | Several):
+            scored = read_scores(scored, report["provenance"].get("columns", ()))
+        _require_own(report, scored)
     paths.require_writable(folder)
     text = json.dumps(report, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     files = {folder / HTML: _html(report, scored, title), folder / JSON: text}
     # A file's name need not be UTF-8.
     paths.atomic_write_all({file: one.encode(errors="replace") for file, one in files.items()})
     return [*files]
+
+
+def _require_own(report: dict, scored: Scored | Several) -> None:
+    """Raise an InputError where the curve of these scores is not that of the report."""
+    if isinstance(scored, Several):
+        raise InputError(
+            f"scored: several attacks or targets ({', '.join(scored.score)}); give one"
+        )
+    score, member = scored.score, scored.member
+    told = {f"TPR at {one['fpr']:g}": one["value"] for one in report["tpr_at_fpr"]}
+    told |= {"AUC": report["auc"]["value"], **report["records"]}
+    found = {f"TPR at {fpr:g}": metrics.tpr_at_fpr(score, member, fpr) for fpr in RATES}
+    found |= {"AUC": metrics.auc(score, member)}
+    found |= {"members": int(member.sum()), "non_members": int((~member).sum())}
+    for name, value in told.items():
+        if not np.isclose(value, found[name], rtol=0, atol=1e-9):
+            raise InputError(
+                f"scored: {name} {found[name]:.6g}, and {value:.6g} in the report; give the scores "
+                "that it was made of"
+            )
 
 
 def check_writable(folder: Path) -> None:
@@ -168,13 +200,17 @@ def area(score: np.ndarray, member: np.ndarray, level: float) -> dict[str, float
 
 
 def rate(score: np.ndarray, member: np.ndarray, fpr: float, level: float) -> dict[str, Any]:
-    expected = fpr * float((~member).sum())
     return {
         "fpr": fpr,
         **_number(metrics.tpr_at_fpr(score, member, fpr), tpr_interval(score, member, fpr, level)),
-        "expected_false_positives": expected,
-        "measured": expected >= CARRIED,
+        **carried(fpr, int((~member).sum())),
     }
+
+
+def carried(fpr: float, non_members: int) -> dict[str, Any]:
+    """Whether a rate lets one expect enough false positives for its TPR to be called measured."""
+    expected = fpr * non_members
+    return {"expected_false_positives": expected, "measured": expected >= CARRIED}
 
 
 def _value(rate: dict[str, Any], prior: float) -> dict[str, float]:

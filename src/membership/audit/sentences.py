@@ -1,6 +1,6 @@
 """What a report says beside its numbers: what they mean, what was assumed, what bends the data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
+from membership.audit import promises
 from membership.audit.columns import notes_of_columns
 from membership.audit.reading import Scored
 from membership.audit.streams import in_parts
@@ -25,7 +26,28 @@ CHOSEN = (
     "its row of the table, which hold for an attack chosen beforehand."
 )
 _FEW = " Too few non-members were asked to call that measured."
-_GUESSES = "By its AUC this attack does not tell members from others better than guessing would."
+_GUESSES = (
+    "By its AUC, and where {accused} of non-members are accused, this attack does not tell members "
+    "from others better than guessing would."
+)
+_FIRST = (
+    "Of {attacks} attacks, {first} tells members from others best, by its AUC and where {accused} "
+    "of non-members are accused."
+)
+_FIRSTS = (
+    "Of {attacks} attacks, {first} finds the most members where {accused} of non-members are "
+    "accused, and what follows is of it. By the AUC, which takes all thresholds together, {by_auc} "
+    "is ahead."
+)
+SHIFT = "A classifier that never sees the model tells members from non-members"
+SHIFTED = (
+    "0 proves nothing: these members differ from non-members in more than membership, and a bound "
+    "supposes that they do not."
+)
+_TAKEN_BACK = (
+    "So no promise of differential privacy is refuted here: what the attacks find may be that "
+    "difference, and nothing of the training."
+)
 _EQUAL = 1e-12
 _NOTHING = (
     "The bounds prove nothing of the training's privacy: neither that it leaks nor that it "
@@ -48,18 +70,33 @@ def meaning_of_one(measured: dict[str, Any], bounds: dict[str, Any]) -> list[str
 
 
 def meaning_of_several(
-    close: dict[str, Any] | None, name: str, ranking: dict[str, Any]
+    close: dict[str, Any] | None,
+    ranking: dict[str, Any],
+    display: Mapping[str, str],
+    notes: Sequence[str] = (),
 ) -> list[str]:
-    """Of several attacks or targets; `close` is measured of the first attack, by its name."""
-    attacks, sentences = len(ranking["attacks"]), []
+    """Of several attacks or targets; `close` is measured of the first attack.
+
+    A shift among the notes stands before all that it puts in doubt.
+    """
+    attacks, sentences = len(ranking["attacks"]), shifts(notes)
     if attacks > 1:
-        sentences.append(f"Of {attacks} attacks, {name} tells members from others best.")
+        first, by_auc = ranking["attacks"][0]["name"], ranking["first_by_auc"]
+        told = _FIRST if first == by_auc else _FIRSTS
+        names = {"first": display.get(first, first), "by_auc": display.get(by_auc, by_auc)}
+        accused = _percent(ranking["ranked_at"])
+        sentences.append(told.format(attacks=attacks, accused=accused, **names))
     if close and ranking["targets"] > 1:
         sentences.append(f"Whom it finds is told of target {close['target']} alone.")
     if close:
-        sentences += [_found(close), *_worse_off(close)]
-    chosen = [CHOSEN] if attacks > 1 else []
+        sentences += [_found(close, ranking["ranked_at"]), *_worse_off(close)]
+    chosen = [CHOSEN] if ranking["different_attacks"] > 1 else []
     return [*sentences, *chosen, *_refuted(close, ranking), NO_PROOF_OF_SAFETY]
+
+
+def shifts(notes: Sequence[str]) -> list[str]:
+    """The notes that members differ from others in more than membership."""
+    return list(dict.fromkeys(note for note in notes if note.startswith(SHIFT)))
 
 
 def alike(ranking: dict[str, Any], display: dict[str, str]) -> list[str]:
@@ -76,25 +113,31 @@ def alike(ranking: dict[str, Any], display: dict[str, str]) -> list[str]:
         for name in dict.fromkeys(first.values())
     ]
     attacks = len(ranking["attacks"])
+    different = attacks - len(first)
     return [
-        f"Of {attacks} attacks {attacks - len(first)} are different. Equal in every number are "
-        f"{'; '.join(sets)}."
+        f"Of {attacks} attacks {different} {'is' if different == 1 else 'are'} different. Equal in "
+        f"every number are {'; '.join(sets)}."
     ]
 
 
-def _found(measured: dict[str, Any]) -> str:
-    """The share of members found at the least rate that the non-members carry."""
-    if measured["auc"]["low"] <= 0.5:
-        return _GUESSES
+def _found(measured: dict[str, Any], fpr: float | None = None) -> str:
+    """The share of members found at a rate, or at the least that the non-members carry."""
     rates = measured["tpr_at_fpr"]
-    rate = next((rate for rate in rates if rate["measured"]), rates[-1])
+    carried = [rate for rate in rates if rate["measured"]] or rates[-1:]
+    rate = next((rate for rate in rates if rate["fpr"] == fpr), carried[0])
+    accused = _percent(rate["fpr"])
+    if measured["auc"]["low"] <= 0.5 and rate["low"] <= rate["fpr"]:
+        return _GUESSES.format(accused=accused)
     low, high = (f"{100 * rate[end]:.1f}%" for end in ("low", "high"))
-    accused = f"{100 * rate['fpr']:g}%"
     return (
         f"Who sees of the released model what this attack saw, and accepts that {accused} of "
         f"non-members are accused, finds {low} to {high} of the members. Guessing finds {accused}."
         f"{'' if rate['measured'] else _FEW}"
     )
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:g}%"
 
 
 def _worse_off(measured: dict[str, Any]) -> list[str]:
@@ -118,10 +161,14 @@ def _worse_off(measured: dict[str, Any]) -> list[str]:
 
 
 def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any]) -> list[str]:
-    """Which promise the bound on epsilon refutes."""
+    """What became of the promises that were made, or else which ones the bound refutes."""
+    if "promises" in bounds:
+        return promises.told(bounds)
     epsilon = bounds["epsilon_lower_bound"]
     if epsilon is None:
         return []
+    if epsilon["reason"] == SHIFTED:
+        return [_TAKEN_BACK]
     if not epsilon["value"]:
         # Where the shape of the trade-off is supposed, more may be proved.
         if bounds["mu_lower_bound"]["value"]:
@@ -221,7 +268,8 @@ LOOKED_AT = 4000
 
 def notes_of_scores(scored: Scored, level: float) -> list[str]:
     """Warnings about scores, a sentence each."""
-    notes = not_read(scored.not_read) + notes_of_columns({scored.column: scored.score})
+    notes = not_read(scored.not_read)
+    notes += notes_of_columns({scored.column: scored.score}, scored.member)
     notes += notes_of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
     return notes + notes_of_rows(scored.record, scored.member)
 
@@ -309,7 +357,7 @@ def _shift(x: Any, y: np.ndarray, member: BoolArray) -> list[str]:
     if low <= 0.5:
         return []
     return [
-        "A classifier that never sees the model tells members from non-members with an AUC of "
+        f"{SHIFT} with an AUC of "
         f"{auc(score, member[rows]):.2f}: they differ in more than membership, and every attack's "
         "number measures that too."
     ]

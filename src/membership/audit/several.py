@@ -1,17 +1,19 @@
 """Attacks on the same targets and records: ranked, compared in pairs, and what they prove."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from tqdm import tqdm
 
 from membership import memory, metrics
 from membership.arrays import BoolArray, FloatArray, one_of
 from membership.attacks import ScoreTable
 from membership.audit import design as designs
+from membership.audit import promises as made
 from membership.audit import report, sentences
 from membership.audit.columns import notes_of_columns
 from membership.audit.reading import Scored, Several, read_scores
@@ -29,6 +31,8 @@ def audit(
     seed: int = 0,
     design: str = designs.TRIALS,
     attacks: Sequence[str] = (),
+    promised: float | None = None,
+    promised_mu: float | None = None,
 ) -> dict:
     """Say what attacks' scores prove of a model, or of several.
 
@@ -50,6 +54,10 @@ def audit(
         `membership.privacy.one_run_epsilon` and `one_run_mu` then make the bounds.
     attacks : sequence of str
         The columns that are scores, as `read_scores` has it.
+    promised : float, optional
+        An epsilon that the training promised at `delta`, to be refuted or not.
+    promised_mu : float, optional
+        A mu of Gaussian privacy that it promised. With both, each bound has half of the error.
 
     Returns
     -------
@@ -63,15 +71,18 @@ def audit(
         Of one attack on one target: ``auc`` {value, low, high};
         ``tpr_at_fpr`` [{fpr, value, low, high, expected_false_positives, measured}];
         ``positive_predictive_value`` [{fpr, prior, value, low, high}];
-        ``epsilon_lower_bound`` {value, level, delta, tried, reason} and ``mu_lower_bound`` {value,
-        level, tried, delta, epsilon, reason}, where tried counts the thresholds that share the
-        error, epsilon is what mu means at delta for Gaussian privacy, None at a delta of 0, and
-        reason says why a bound of 0 proves nothing, None where it is above 0: 0 is also the bound
-        where a record occurs more than once; ``groups``, a list
+        ``epsilon_lower_bound`` {value, level, delta, tried, provable, reason} and
+        ``mu_lower_bound`` {the same, epsilon}, where tried counts the thresholds that share the
+        error, provable is the bound of an attack that is never wrong, epsilon is what mu means at
+        delta for Gaussian privacy, None at a delta of 0, and reason says why a bound of 0 proves
+        nothing, None where it is above 0: 0 is also the bound where a record occurs more than once;
+        ``groups``, a list
         whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
         at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str;
         ``design`` {name, guesses, fair_coin_p, assumed, reason}, of "coins" alone, where reason
-        says why a bound on epsilon of 0 proves nothing;
+        says why a bound on epsilon of 0 proves nothing; ``promises``, where one was given,
+        [{notion, promised, delta, verdict, sentence}], with the verdict "refuted", "not refuted" or
+        "not tested", which is that of records by which no attack could refute it;
         ``checklist``, what was assumed, tested and not tested [{status, text}].
         `audit.schema.json`, published with the book, has the whole form, and ``format`` names it.
 
@@ -81,16 +92,17 @@ def audit(
     Raises
     ------
     InputError
-        `level` or `delta` is out of range, there are too few records, or `design` is "coins" and
-        there are several attacks or targets, or no fair coin gives so many members.
+        `level`, `delta` or a promise is out of range, there are too few records, or `design` is
+        "coins" and there are several attacks or targets, or no fair coin gives so many members.
     """
-    report.check(level, delta, seed)
+    level, delta, seed = report.check(level, delta, seed)
+    promises = made.checked(promised, promised_mu)
     if not isinstance(scored, Scored | Several):
         scored = read_scores(scored, attacks)
     elif attacks:
         raise InputError(f"attacks = {brief(attacks)}: they are columns of a table; leave out")
     if isinstance(scored, Scored):
-        return report.audit(scored, level=level, delta=delta, drawn=design)
+        return report.audit(scored, level=level, delta=delta, drawn=design, promised=promises)
     one_of("design", design, designs.DESIGNS)
     if design == designs.COINS:
         raise InputError(
@@ -99,9 +111,9 @@ def audit(
     table = _table(scored)
     # Of several targets each has a record once, and they may share it.
     copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
-    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, copied)
+    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, promises, copied)
     best, first = ranking["attacks"][0]["name"], scored.targets[0]
-    close = strongest(_scored(scored, best, first), best, first, len(table.score), level)
+    close = strongest(_scored(scored, best, first), best, first, ranking, level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
     left = sentences.not_read(scored.not_read)
     noted = _warnings(scored, ranking["attacks"], table)
@@ -113,7 +125,7 @@ def audit(
         **ranking,
         "strongest": close,
         "left_out": [],
-        "meaning": sentences.meaning_of_several(close, best, ranking),
+        "meaning": sentences.meaning_of_several(close, ranking, {}),
         "checklist": sentences.checklist_of_scores(
             **known, attacks=len(scored.score), targets=ranking["independent_units"]
         ),
@@ -167,7 +179,7 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
-    notes = notes_of_columns(scored.score)
+    notes = notes_of_columns(scored.score, scored.member)
     notes += [
         f"{attack['name']}: {text}"
         for attack in ranking
@@ -204,58 +216,91 @@ def ranked(
     level: float,
     delta: float,
     seed: int,
-    copied: str | None = None,
+    promised: Mapping[str, float],
+    void: str | None = None,
 ) -> dict[str, Any]:
     """The attacks of a table from the strongest, each pair's difference, targets and bounds.
 
     Parameters are those of `membership.audit.compare`; `names` are the targets' and `units` has
-    one label a target; `copied` is that of `design.copies`. With one target, AUC and rates are as
+    one label a target; `void` is that of `design.trials`. With one target, AUC and rates are as
     `audit` has them; with several, they are means whose intervals are over targets and records.
     """
-    carried, number = _carried(table), _resamples(table)
+    fprs, number = _carried(table) or [RATES[-1]], _resamples(table)
     # Seen where it takes long.
     with tqdm(total=number, desc="resampling", unit="resample", delay=3, leave=False) as bar:
         statistics = metrics.resampled_rates(
-            table.score, table.member, fprs=carried, resamples=number, seed=seed, done=bar.update
+            table.score, table.member, fprs=fprs, resamples=number, seed=seed, done=bar.update
         )
-    mean_auc = {
-        name: float(of_attack["auc"].value.mean()) for name, of_attack in statistics.items()
-    }
-    order = sorted(mean_auc, key=lambda name: -mean_auc[name])
+    order, by_auc = _order(statistics, fprs[0])
     attacks = {name: _attack(_cases(table, name), statistics[name], level, units) for name in order}
-    pair_level = 1 - (1 - level) / max(len(order) * (len(order) - 1) // 2, 1)
+    different = _different(table)
+    pair_level = 1 - (1 - level) / max(len(different) * (len(different) - 1) // 2, 1)
     pairs = [
         {"first": a, "second": b, **_pair(statistics[a], statistics[b], pair_level, units)}
         for a, b in combinations(order, 2)
     ]
-    behind_best = {
-        pair["second"]: _negated(pair["auc"]) for pair in pairs if pair["first"] == order[0]
-    }
+    behind = {pair["second"]: _behind(pair) for pair in pairs if pair["first"] == order[0]}
     target_level = 1 - (1 - level) / len(names)
+    bounds = _bounds(table, different, made.paid(level, promised), delta, void)
     return {
         "level": level,
         "targets": len(names),
         "independent_units": len(set(units)),
         "records": int(table.record.size),
+        "ranked_at": fprs[0],
+        "first_by_auc": by_auc,
+        "different_attacks": len(different),
         "attacks": [
-            {"name": name, **attacks[name], "behind_best": behind_best.get(name)} for name in order
+            {"name": name, **attacks[name], **behind.get(name, _BEHIND_NONE)} for name in order
         ],
         "pair_level": pair_level,
         "pairs": pairs,
         "target_level": target_level,
         "by_target": _by_target(table, names, order, target_level) if len(names) > 1 else [],
-        **_bounds(table, level, delta, copied),
+        **bounds,
+        **made.held(promised, bounds, delta, len(different)),
+    }
+
+
+def _order(statistics: dict[str, Statistics], fpr: float) -> tuple[list[str], str]:
+    """The attacks by what they find at a rate, ties by AUC; and the first by AUC."""
+    found = {
+        name: (float(of_attack[fpr].value.mean()), float(of_attack["auc"].value.mean()))
+        for name, of_attack in statistics.items()
+    }
+    order = sorted(found, key=lambda name: found[name], reverse=True)
+    return order, max(order, key=lambda name: found[name][1])
+
+
+def _different(table: ScoreTable) -> list[str]:
+    """Attacks of which none ranks all records as another does: two names of one score pay once."""
+    first: dict[bytes, str] = {}
+    for name in table.score:
+        ranks = [rankdata(score, "dense") for score, _ in _cases(table, name)]
+        first.setdefault(np.concatenate(ranks).tobytes(), name)
+    return [*first.values()]
+
+
+_BEHIND_NONE = {"behind_best": None, "tpr_behind_best": None}
+
+
+def _behind(pair: dict[str, Any]) -> dict[str, Any]:
+    """What the second of a pair has less, of the AUC and at the rate that attacks are ranked by."""
+    at = pair["tpr_at_fpr"][0]
+    return {
+        "behind_best": _negated(pair["auc"]),
+        "tpr_behind_best": {"fpr": at["fpr"], **_negated(at)},
     }
 
 
 def strongest(
-    scored: Scored | None, name: str, target: str | int, n_attacks: int, level: float
+    scored: Scored | None, name: str, target: str | int, ranking: dict[str, Any], level: float
 ) -> dict[str, Any] | None:
     """The first attack on a target as `audit` has it, paid for by the attacks' number."""
     if scored is None:
         return None
     try:
-        single_report = report.audit(scored, level=1 - (1 - level) / n_attacks)
+        single_report = report.audit(scored, level=1 - (1 - level) / ranking["different_attacks"])
     except InputError:  # Too few records.
         return None
     return {
@@ -297,7 +342,7 @@ def _attack(
             _ends(statistic.interval(level, units)) for statistic in statistics.values()
         ]
         rates = [
-            {"fpr": fpr, **interval, "expected_false_positives": fpr * fewest, "measured": True}
+            {"fpr": fpr, **interval, **report.carried(fpr, fewest)}
             for fpr, interval in zip(list(statistics)[1:], intervals, strict=True)
         ]
     fprs = report.grid(fewest)
@@ -333,10 +378,12 @@ def _by_target(
     return entries
 
 
-def _bounds(table: ScoreTable, level: float, delta: float, copied: str | None) -> dict[str, Any]:
+def _bounds(
+    table: ScoreTable, different: list[str], level: float, delta: float, void: str | None
+) -> dict[str, Any]:
     """What the strongest attack proves, paid for by Bonferroni's correction."""
     design = bounds_design(table)
-    by_attack = [_cases(table, name) for name in table.score]
+    by_attack = [_cases(table, name) for name in different]
     if design == "pooled":
         cases = [tuple(map(np.concatenate, zip(*targets, strict=True))) for targets in by_attack]
     else:
@@ -347,7 +394,7 @@ def _bounds(table: ScoreTable, level: float, delta: float, copied: str | None) -
         return {"bounds_design": None, "epsilon_lower_bound": None, "mu_lower_bound": None}
     return {
         "bounds_design": {"trials": design, "reason": DESIGNS[design]},
-        **designs.trials(cases, level, delta, copied),
+        **designs.trials(cases, level, delta, void),
     }
 
 

@@ -99,10 +99,12 @@ def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
     An EXHIBIT, such as iha-tab-2, is computed without the others of its chapter. No data, no
     training, no GPU. Exit code 1 where --check finds a difference.
     """
+    from membership.arrays import from_zero
     from membership.exhibits import recompute as room
     from membership.exhibits.homes import chapter_of
     from membership.exhibits.listing import find
 
+    from_zero("--tolerance", tolerance)
     only = [find(name)["id"] for name in what if chapter_of(name)]
     if twice := {chapter_of(name) for name in only} & set(what):
         raise InputError(f"{min(twice)} is given with an exhibit of its own; give one of them")
@@ -152,13 +154,19 @@ def list_(chapter: str | None) -> None:
         return
     settings = running.settings_class(chapter)
     show(f"Parameters of {chapter}", *parameter_table(settings))
+    from membership.exhibits.homes import page_of, pages_of
     from membership.exhibits.listing import listed
 
     columns = ["id", "label", "content"]
     exhibits = [exhibit for exhibit in listed() if exhibit["chapter"] == chapter]
-    if exhibits:
-        rows = [[exhibit[column] for column in columns] for exhibit in exhibits]
-        show(f"Exhibits of {chapter}", columns, rows)
+    for page in pages_of(chapter):
+        rows = [[one[c] for c in columns] for one in exhibits if page_of(one["id"]) == page]
+        if rows:
+            show(f"Exhibits of {chapter}, in notebooks/{page}", columns, rows)
+    click.echo(
+        f"`membership run {chapter}` makes them all, in results/PROFILE/{chapter}; papermill "
+        "those of its notebook. `-p results_dir FOLDER` takes another folder than results."
+    )
 
 
 @cli.group()

@@ -47,6 +47,8 @@ EVIDENCE = ".evidence"
     show_default=True,
     help="coins: each record was included by its own fair coin in one training run.",
 )
+@click.option("--promised", type=float, metavar="EPSILON", help="Promised at delta: is it refuted?")
+@click.option("--promised-mu", type=float, metavar="MU", help="Promised: is it refuted?")
 def audit(
     file: Path,
     output: Path,
@@ -55,6 +57,8 @@ def audit(
     seed: int,
     attacks: tuple[str, ...],
     design: str,
+    promised: float | None,
+    promised_mu: float | None,
 ) -> None:
     """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
@@ -66,10 +70,15 @@ def audit(
     # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import audit as room
     from membership import tables
-    from membership.audit.report import by_command, check_writable
+    from membership.audit.promises import checked
+    from membership.audit.report import by_command, check, check_writable
     from membership.evidence import files
 
+    check(level, delta, seed)
+    checked(promised, promised_mu)
     options: dict[str, Any] = {"level": level, "delta": delta}
+    promises = {"promised": promised, "promised_mu": promised_mu}
+    options |= {name: value for name, value in promises.items() if value is not None}
     if file.suffix == EVIDENCE:
         if attacks:
             raise InputError(f"--attack {attacks[0]}: evidence has no columns of scores; leave out")

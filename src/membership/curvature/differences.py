@@ -4,7 +4,7 @@ A hook on the backward pass, a reversal of gradients, a straight-through functio
 torch differentiates all of them, and what comes out is no slope of the function.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -22,12 +22,15 @@ SHARE, SPREADS = 1e-4, 10.0
 
 
 def slopes_apart(
-    function: Callable[[Values], torch.Tensor], parameters: Values
+    function: Callable[[Values], torch.Tensor],
+    parameters: Values,
+    constant: Mapping[str, int] | None = None,
 ) -> tuple[float, float] | None:
     """A slope of a function of the parameters and what its backward pass gives; None where alike.
 
     Central differences at two steps, close to the parameters, of the function's values together.
-    The steps are those that fit the least precision in which it is computed.
+    The steps are those that fit the least precision in which it is computed. No direction moves the
+    `constant` rows, by name, to which the backward pass gives nothing either.
     """
     generator = torch.Generator().manual_seed(0)
     scale = _scale(parameters)
@@ -38,9 +41,12 @@ def slopes_apart(
     share = max(SHARE, 10 * rounding ** (2 / 3))
     # Slopes that drown in the rounding of the values.
     floor = 10 * rounding * float(1 + values.abs().max()) * len(values) ** 0.5 / step
+    still = {name: row for name, row in (constant or {}).items() if not gradient[name][row].any()}
     slope = given = 0.0
     for _ in range(DIRECTIONS):
         way = _drawn(scale, parameters, generator)
+        for name, row in still.items():
+            way[name][row] = 0.0
         given = float(sum((gradient[name] * way[name]).sum() for name in way))
         with torch.no_grad():
             rough, slope = (_slope(function, start, way, step / by) for by in (1, 2))

@@ -15,16 +15,15 @@ from torch import nn
 
 from membership import memory
 from membership.arrays import FloatArray
+from membership.curvature.checks import named, to_train
 from membership.curvature.objective import (
     Loss,
     Objective,
     backward,
     gradients_at_once,
     gradients_by_graph,
-    named,
     objective,
     pair,
-    to_train,
 )
 from membership.errors import InputError
 
@@ -51,7 +50,8 @@ def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.nda
     -------
     numpy.ndarray of float64, shape (records, p)
         Parameters in the order of ``model.parameters()``, each row by row, without those that are
-        frozen (``requires_grad`` is False); in float64 whatever the model's own precision.
+        frozen (``requires_grad`` is False); in float64 whatever the model's own precision. 0 for
+        an embedding's row of padding, which no training moves.
 
     Raises
     ------

@@ -17,6 +17,7 @@ is dead for a record, as half of them are behind a ReLU, its brackets are 0 and 
 
 import copy
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -27,19 +28,13 @@ from torch import nn
 from torch.autograd import forward_ad
 from torch.func import grad, jacfwd, vmap
 
-from membership import memory
+from membership import memory, networks
 from membership.arrays import from_zero
+from membership.curvature.checks import derivable, named, to_train
+from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
-from membership.curvature.objective import (
-    Loss,
-    Objective,
-    backward,
-    derivable,
-    named,
-    objective,
-    to_train,
-)
+from membership.curvature.objective import Loss, Objective, backward, objective
 from membership.errors import InputError
 
 
@@ -90,9 +85,11 @@ def hessian_matrix(
         goal.device,
     )
     chain = linear_chain(goal, x[:2])
-    matrix = (
-        hessian_by_products(goal, x, y) if chain is None else layered_hessian(goal, chain, x, y)
-    )
+    matrix = None
+    if chain is not None:
+        with suppress(NotImplementedError):  # torch has no forward mode of some losses.
+            matrix = layered_hessian(goal, chain, x, y)
+    matrix = hessian_by_products(goal, x, y) if matrix is None else matrix
     require_finite(goal, x, y, matrix)
     matrix.diagonal().add_(weight_decay)
     return matrix
@@ -196,7 +193,7 @@ def _check_second(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> None:
             }
             return signs * _gradient(goal, trained, x, y)
 
-    apart = slopes_apart(gradient, goal.parameters)
+    apart = slopes_apart(gradient, goal.parameters, padding_rows(goal.module))
     if apart is not None:
         raise InputError(
             f"model or loss: along one direction the gradient moves by {apart[0]:.3g} and its "
@@ -251,9 +248,11 @@ def linear_chain(goal: Objective, x: torch.Tensor) -> LinearChain | None:
     if leaves is None:
         return None
     chain = LinearChain([_apart(leaf) for leaf in leaves])
-    owned = [value for layer in chain.linear for value in layer.parameters(recurse=False)]
+    # The order matters: rows of the Hessian are written where the model's parameters lie, which
+    # are weight and bias, unless a weight was taken out and put back, as by prune.remove.
+    each = [value for layer in chain.linear for value in (layer.weight, layer.bias)]
+    owned = [value for value in each if value is not None]
     every = list(goal.module.parameters())
-    # The order matters: rows of the Hessian are written where the model's parameters lie.
     if [id(v) for v in owned] != [id(v) for v in every] or len(every) != len(goal.parameters):
         return None
     with torch.no_grad():
@@ -269,8 +268,7 @@ def _leaves(module: nn.Module) -> list[nn.Module] | None:
     Only torch's own containers and layers, with nothing put on them: whatever a subclass, a hook
     or a parametrisation does is lost where the parts are called one by one.
     """
-    own = vars(module)
-    if "forward" in own or any(own[name] for name in own if name.endswith("hooks")):
+    if not networks.untouched(module):
         return None
     if type(module) is nn.Sequential:
         parts = [_leaves(child) for child in module]

@@ -6,6 +6,7 @@ other model goes by automatic differentiation, vectorised over the vectors.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -66,7 +67,8 @@ def hessian_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Produc
         sections = _sections(chain)
         between = [part for section in sections[:-1] for part in section]
         if all(type(part) in ELEMENTWISE for part in between):
-            return _finite(_ChainProduct(goal, chain, x, y), goal, x, y)
+            with suppress(NotImplementedError):  # torch has no forward mode of some losses.
+                return _finite(_ChainProduct(goal, chain, x, y), goal, x, y)
     require_second_derivatives(goal, x[:2], y[:2])
     return _finite(lambda vectors: hessian_products(goal, x, y, vectors), goal, x, y)
 

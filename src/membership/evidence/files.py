@@ -62,6 +62,12 @@ def save(path: Path | str, dataset: xr.Dataset) -> Path:
         The evidence does not fit its kind, or the file cannot be written.
     RunError
         The disk is full.
+
+    Notes
+    -----
+    xarray's own `to_netcdf` takes attributes of words and numbers, and the recipe of evidence is an
+    object. Where a program wants NetCDF, give it
+    ``dataset.assign_attrs({name: json.dumps(value) for name, value in dataset.attrs.items()})``.
     """
     path = Path(path)
     if path.suffix != SUFFIX:

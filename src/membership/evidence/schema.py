@@ -36,6 +36,7 @@ TYPES = {
     "inverses": "a list of objects",
     "batch_size": "a number",
     "rank": "a number",
+    "task": "words",
 }
 """What attributes that are read must be; of kinds that take any variable, the first four."""
 
@@ -193,7 +194,7 @@ def stored(dataset: xr.Dataset) -> xr.Dataset:
     Raises
     ------
     InputError
-        As `dataset`.
+        As `dataset`; or a model that was asked of a record has no finite log-odds of it.
     """
     kind = _kind(dataset)
     missing = [
@@ -209,10 +210,35 @@ def stored(dataset: xr.Dataset) -> xr.Dataset:
         name: (array.dims, _cast(name, array, kind))
         for name, array in sorted(dataset.data_vars.items())
     }
+    if kind.name == "outputs":
+        _require_answers(variables)
     single = sum(v.nbytes for _, v in variables.values() if v.dtype == np.float32)
     if single > LARGE:
         variables = {name: (dims, _rounded(values)) for name, (dims, values) in variables.items()}
     return xr.Dataset(variables, _coordinates(dataset), _attributes(dataset, kind))
+
+
+def _require_answers(variables: Mapping[str, tuple[tuple[str, ...], np.ndarray]]) -> None:
+    """Raise an InputError unless models answer finite numbers for all that they were asked.
+
+    Of signals beside the log-odds some models may have none.
+    """
+    asked = variables["asked"][1] if "asked" in variables else None
+    for name, (dims, values) in variables.items():
+        if dims != ("model", "record") or values.dtype.kind != "f":
+            continue
+        lacking = ~np.isfinite(values)
+        if asked is not None:
+            lacking &= asked
+        if name != "log_odds":
+            lacking &= ~np.isnan(values).all(axis=1, keepdims=True)
+        if lacking.any():
+            model, record = np.argwhere(lacking)[0]
+            raise InputError(
+                f"{name} holds {lacking.sum()} numbers that are not finite, the first of model "
+                f"{model} and record {record}; gather those anew, or say in `asked` that the model "
+                "was not asked"
+            )
 
 
 def rounded(values: Any, bits: int = MANTISSA_BITS) -> np.ndarray:

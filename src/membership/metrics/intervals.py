@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from membership.arrays import BoolArray, FloatArray, as_float64, as_scored, check_level, check_rate
+from membership.arrays import (
+    BoolArray,
+    FloatArray,
+    as_float64,
+    as_scored,
+    check_level,
+    check_rate,
+    whole,
+)
 from membership.errors import InputError
 from membership.metrics.accuracy import accuracy, balanced_accuracy
 from membership.metrics.roc import auc, average_precision, tpr_at_fpr
@@ -310,7 +318,10 @@ def exactly(value: float) -> dict[str, float]:
 
 def rate_error(rate: float, asked: int) -> float:
     """Binomial standard error of a rate, positive also where the rate is 0 or 1."""
+    whole("asked", asked)
     p = (rate * asked + 0.5) / (asked + 1)
+    if not 0 < p < 1:
+        raise InputError(f"rate = {rate}: expected a number from 0 to 1")
     return math.sqrt(p * (1 - p) / asked)
 
 

@@ -19,6 +19,7 @@ FACTS = (
     "reference_models",
     "queried_members",
     "queried_non_members",
+    "asked_more",
     "recipe",
     "attacks",
     "paired_targets",
@@ -74,8 +75,9 @@ def comparability(
     run : mapping
         The same facts of the run: data, members (records a model is trained on), architecture,
         networks, recipe (a mapping), reference_models, queried_members and queried_non_members (a
-        target); and attacks, a sentence by attack where it is not the paper's. A fact that the
-        paper states and the run does not counts as another.
+        target); asked_more, by metric and attack how many non-members are asked where that is not
+        queried_non_members; and attacks, a sentence by attack where it is not the paper's. A fact
+        that the paper states and the run does not counts as another.
     metric, attack : str
         Whose number it is.
     n_reference : int
@@ -105,7 +107,9 @@ def comparability(
         reasons += [
             _queried(name, stated, run) for name in ("queried_members", "queried_non_members")
         ]
-    reasons.append(_few_false_positives(run, rate))
+    more = run.get("asked_more", {}).get(metric, {})
+    queries = more.get(attack, run.get("queried_non_members"))
+    reasons.append(_few_false_positives(queries, rate))
     if attack in run.get("attacks", {}):
         reasons.append(f"{attack}: {run['attacks'][attack]}")
     return [reason for reason in reasons if reason]
@@ -148,8 +152,7 @@ def _queried(name: str, stated: Mapping, run: Mapping) -> str:
     return f"the best threshold for {own} {kind} instead of {paper}"
 
 
-def _few_false_positives(run: Mapping, rate: float) -> str:
-    queries = run.get("queried_non_members")
+def _few_false_positives(queries: int | None, rate: float) -> str:
     if math.isnan(rate) or queries is None:
         return ""
     expected = rate * queries

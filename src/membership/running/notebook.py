@@ -15,8 +15,9 @@ from typing import Any
 from membership import addresses, manifest, paths, processes
 from membership.addresses import hidden, own_data
 from membership.errors import InputError, RunError
+from membership.exhibits import files as exhibit_files
 from membership.exhibits import provenance
-from membership.exhibits.homes import pages_of, source_path
+from membership.exhibits.homes import pages_of
 from membership.running import times
 from membership.running.chapter_files import (
     Place,
@@ -26,7 +27,15 @@ from membership.running.chapter_files import (
     run_folder,
     settings_class,
 )
-from membership.running.up_to_date import data_digests, fingerprint, is_up_to_date, sealed, stamp
+from membership.running.prose import follow_text
+from membership.running.up_to_date import (
+    data_digests,
+    fingerprint,
+    is_up_to_date,
+    sealed,
+    stamp,
+    text_notebook,
+)
 from membership.settings import INCIDENTAL, ChapterSettings
 
 KERNEL_LOG = "kernel.log"
@@ -117,9 +126,12 @@ def run_notebook(
     place = place_of(settings, apart=apart)
     target, mark = place.pages[0], fingerprint(settings)
     if not force and is_up_to_date(settings, mark, *place.pages):
+        for executed, page in zip(place.pages, pages_of(chapter), strict=True):
+            follow_text(executed, page)
         if not quiet:
             print(f"{chapter} ({settings.profile}): up to date", file=sys.stderr)
         return target
+    exhibit_files.require_citable(settings)
     paths.require_writable(paths.made_cache_dir())
     for written in (*place.pages, place.log, place.record):
         if written.is_dir():
@@ -236,7 +248,7 @@ def _papermill(page: str, order: _Order, output: Path, kernel: Any, progress: An
     from membership.running.engine import NAME
 
     source = output.with_name(f"{page}.ipynb")
-    jupytext.write(jupytext.read(source_path(page), fmt="md:myst"), source)
+    jupytext.write(text_notebook(page), source)
     # The kernel of this environment, not one that the user has installed under the same name.
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     for name, value in _KERNEL.items():

@@ -47,20 +47,28 @@ def fingerprint(settings: ChapterSettings) -> str:
 
 
 def _code(settings: ChapterSettings) -> dict[str, str]:
-    """Digests of what computes: notebook, package, and the project's own data.
+    """Digests of what computes: the notebook's code, package, and the project's own data.
 
-    An edit of another chapter, or of what only runs and shows chapters, changes nothing.
+    An edit of prose, of another chapter, or of what only runs and shows chapters, changes nothing.
     """
     root, package = paths.project_root(), Path(membership.__file__).resolve().parent
-    texts = [paths.text_of(source_path(page)) for page in pages_of(settings.chapter)]
+    notebooks = [text_notebook(page) for page in pages_of(settings.chapter)]
+    cells = [c.source for notebook in notebooks for c in notebook.cells if c.cell_type == "code"]
     other_chapters = [f"studies/{chapter}" for chapter in chapters() if chapter != settings.chapter]
     files = [f for f in package.rglob("*") if f.suffix in _PACKAGE_DATA]
     files += [f for pattern in _PROJECT_FILES for f in root.glob(pattern)]
     return {
-        "notebooks": _digest("".join(texts).encode()),
+        "notebooks": _digest(json.dumps(cells).encode()),
         "code": provenance.code_digest(package, (*_AFTERWARDS, *other_chapters)),
         **{os.path.relpath(f, root): _digest(f.read_bytes()) for f in sorted(files)},
     }
+
+
+def text_notebook(page: str) -> Any:
+    """A page's text as a notebook."""
+    import jupytext
+
+    return jupytext.reads(paths.text_of(source_path(page)), fmt="md:myst")
 
 
 def _libraries() -> dict[str, str]:

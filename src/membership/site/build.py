@@ -15,6 +15,7 @@ from membership import manifest, paths, processes
 from membership.errors import InputError, RunError
 from membership.exhibits.homes import chapter_of_page, pages_of
 from membership.running.chapter_files import executed_path
+from membership.running.prose import follow_text
 from membership.running.up_to_date import ELSEWHERE, read_stamp
 from membership.site import statistics
 
@@ -52,6 +53,7 @@ def build_site(*, quiet: bool = False) -> Path:
 
 
 def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
+    _take_prose(chapters, quiet)
     results, site = agreed(chapters), root / "_build" / "html"
     paths.write_made(root / "book" / "generated" / "run_statistics.md", statistics.run_statistics())
     if statistics.VERDICT_ERRORS in paths.text_of(root / "_toc.yml"):
@@ -111,6 +113,19 @@ def _require_chapters(root: Path) -> list[str]:
             f"membership run {' '.join(missing)}"
         )
     return chapters
+
+
+def _take_prose(chapters: list[str], quiet: bool) -> None:
+    """Let executed notebooks say what their texts say, or name those that cannot."""
+    for chapter in chapters:
+        older = [page for page in pages_of(chapter) if not follow_text(executed_path(page), page)]
+        if older and not quiet:
+            names = " and ".join(f"notebooks/{page}.md" for page in older)
+            print(
+                f"{names}: other code than was run, so the site has the text of that run; "
+                f"for today's: {_command(chapter)}",
+                file=sys.stderr,
+            )
 
 
 def _first_findings(output: str, most: int = 3) -> str:

@@ -6,19 +6,29 @@ import itertools
 import json
 import re
 import sys
+from collections import Counter
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
 from membership import manifest, paths
 from membership.exhibits import provenance
-from membership.exhibits.homes import pages_of, source_path
+from membership.exhibits.homes import chapter_of_page, page_of, pages_of, source_path
+from membership.exhibits.listing import listed
 from membership.running.chapter_files import chapters
 from membership.running.up_to_date import note_of, sealed
 
 _ABSENT = """
 > Where a number should stand, it says *{mark}*: the numbers of this text are those of the
 > paper-size runs, and the run of this one does not lie in `results/paper`.
+"""
+
+
+_HEAD = """
+> **A run of this notebook** makes {shown}{others}.
+> They land in `results/<profile>/{chapter}/` of the clone, elsewhere of the folder that it runs
+> in, or below `results_dir`. Each exhibit shows the paper-size run and then yours. The text does
+> not follow your run: its numbers are the paper-size ones.
 """
 
 
@@ -83,9 +93,22 @@ def filled(whole: dict[str, Any], page: str) -> dict[str, Any]:
             if {"text/html", provenance.ALONE} <= output.get("data", {}).keys():
                 output["data"]["text/html"] = output["data"].pop(provenance.ALONE)
     prose = [cell for cell in whole["cells"] if cell["cell_type"] == "markdown"]
+    if prose:
+        prose[0]["source"] += _head(page)
     if any(NOT_RUN in cell["source"] for cell in prose):
         prose[0]["source"] += "\n" + _ABSENT.format(mark=NOT_RUN).rstrip()
     return whole
+
+
+def _head(page: str) -> str:
+    """What a run of this notebook makes and what its sibling does, and what follows the run."""
+    chapter = chapter_of_page(page)
+    by_page = Counter(page_of(one["id"]) for one in listed() if one["chapter"] == chapter)
+    others = [f"; `{p}.ipynb` makes the other {n}" for p, n in by_page.items() if p != page]
+    if not by_page:
+        return ""
+    shown = f"{by_page[page]} of the chapter's {by_page.total()} exhibits"
+    return "\n" + _HEAD.format(shown=shown, others="".join(others), chapter=chapter).rstrip()
 
 
 def _inputs_digest(texts: dict[str, str]) -> str:

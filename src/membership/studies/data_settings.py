@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any, ClassVar, Self
 
-from membership import data
+from membership import addresses, data
 from membership.addresses import Takes
 from membership.errors import InputError
 from membership.settings import ChapterSettings
@@ -35,9 +35,15 @@ class DataSettings(ChapterSettings):
 
     def fitted(self, asked: Collection[str]) -> Self:
         """Note what the data call for; a chapter whose sizes depend on them cuts these too."""
-        return self.noting(
-            *(line for outline in self.outlines().values() for line in data.cautions(outline))
-        )
+        outlines = self.outlines()
+        lines = [line for outline in outlines.values() for line in data.cautions(outline)]
+        own, *beside = [outline.name for outline in outlines.values()]
+        if addresses.read(self.dataset).is_own and beside and "also_datasets" not in asked:
+            lines.append(
+                f"{' and '.join(beside)} run beside {own}; `also_datasets` with the path of "
+                f"{own} leaves them out"
+            )
+        return self.noting(*lines)
 
     def check_data(self) -> None:
         """See that every data set of the run can carry the chapter."""

@@ -199,7 +199,7 @@ def test_knowledge_is_a_colour_of_its_own():
     figure = against_references.control_1_drawn(table)
     (legend,) = figure.legends
     told = {text.get_text() for text in legend.get_texts()}
-    assert told == {"told none", "told all other records", "a coin"}
+    assert told == {"the others' own gradient", "one gradient for all, or none", "a coin"}
     assert len(figure.axes) == table["dataset"].nunique()
 
 

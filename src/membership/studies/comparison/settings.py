@@ -131,7 +131,7 @@ class Settings(DescribedSettings):
         kind is a logistic regression.
         """
         outline = self.outlines()[self.dataset]
-        settings = self._of_the_run(asked).noting(*data.cautions(outline))
+        settings = super(Settings, self._of_the_run(asked)).fitted(asked)
         if outline.is_image:
             return settings
         models = [name for name in self.models if name != "cnn"]

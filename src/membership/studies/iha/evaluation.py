@@ -16,7 +16,7 @@ from membership.exhibits import Source
 from membership.exhibits.tidy import origin, tidy
 from membership.studies.iha import scores, subjects
 from membership.studies.iha.forms import FRACTIONS, OF_SWEEP
-from membership.studies.iha.scores import METRICS, PAIRED, columns, measured
+from membership.studies.iha.scores import METRICS, PAIRED, columns, measured, over_models
 
 RESAMPLES = 200
 
@@ -108,6 +108,16 @@ class Evaluation:
         """Tidy rows of one attack, called `attack` in the table."""
         key = {"dataset": self.label, "attack": attack}
         return measured(key, self.scores(name or attack), self.member, measures, self.units)
+
+    def rates(self, attack: str, name: str) -> list[dict[str, Any]]:
+        """Tidy rows of one attack's rates over every record, where all were asked."""
+        key = {"dataset": self.label, "attack": attack}
+        asked = sum(int(truth.sum()) for truth in self.member)
+        over = {"highest": 100.0, "units": self.units, "asked": asked, "scale": 100.0}
+        return [
+            {**key, "metric": rate, **over_models(self.numbers(name, rate), **over)}
+            for rate in METRICS[1:]
+        ]
 
     def less(self, attack: str, other: str, names: Mapping[str, str]) -> dict[str, Any]:
         """A tidy row: the AUC of one attack less another's, on the same targets and records.

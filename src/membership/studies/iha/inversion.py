@@ -49,9 +49,10 @@ def most_asked(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> list
 
 
 def table_8(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.DataFrame:
-    """Damping against low rank (Table 8); columns as `table_2`, AUC only.
+    """Damping against low rank (Table 8); columns as `table_2`.
 
-    Where few records are asked, the same of every target, the errors are over records too.
+    Where few records are asked, the same of every target, the errors are over records too, and
+    there is the AUC alone, as in the paper. Where every record is, low rates stand beside it.
     """
     rows, evaluations = [], most_asked(swept, whole)
     for evaluation in evaluations:
@@ -59,6 +60,7 @@ def table_8(swept: Sequence[Evaluation], whole: Sequence[Evaluation]) -> pd.Data
             if evaluation.has(name):
                 key = {"dataset": evaluation.label, "attack": attack, "metric": "AUC"}
                 rows.append({**key, **_over_records_too(evaluation, name)})
+                rows += evaluation.rates(attack, name) if evaluation.is_whole else []
         known = [attack for attack, name in CONDITIONINGS.items() if evaluation.has(name)]
         if BEST in known:
             rows += [
