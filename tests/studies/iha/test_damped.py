@@ -53,7 +53,8 @@ def test_scores_are_those_of_the_public_attack_at_the_mean_model(settings, sched
         "with": np.broadcast_to(centre[:, :, None], (1, 4, 2, centre.shape[-1])),
     }
     further = further_records.chosen(game, settings.seed)
-    got = damped._of_seed({schedule: game}, {schedule: alike}, further, [schedule, 1])
+    spectra = {schedule: damped.spectrum(game, alike["without"][0])}
+    got = damped._of_seed({schedule: game}, {schedule: alike}, spectra, further, [schedule, 1])
     base = game.records(game.base[0], torch.float64)
     model = _module(centre[0, 0])
     values = curvature.hessian(model, config.loss_of, *base)

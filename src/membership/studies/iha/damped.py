@@ -20,6 +20,7 @@ import xarray as xr
 from membership import evidence
 from membership.arrays import FloatArray
 from membership.attacks.iha import iha_terms
+from membership.curvature.eigen import Spectrum
 from membership.curvature.inverse import enough
 from membership.studies.iha import further_records, neighbours, probability, subjects, whole_game
 from membership.studies.iha.neighbours import Game, Logistic
@@ -42,7 +43,8 @@ def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
     game = games[subjects.SCHEDULES[0]]
     further = further_records.chosen(game, settings.seed)
     items = [[s, seed] for s in games for seed in range(game.size.n_models)]
-    look = functools.partial(_of_seed, games, weights, further)
+    spectra = {s: spectrum(game, weights[s]["without"][0]) for s, game in games.items()}
+    look = functools.partial(_of_seed, games, weights, spectra, further)
     determined = [asdict(g.task.config) for g in games.values()] + [further, DAMPINGS]
     determined += [part for by_side in weights.values() for part in by_side.values()]
     parts = evidence.in_parts(look, items, *determined)
@@ -85,8 +87,19 @@ def _numbers(score: FloatArray, factor: FloatArray, draws: whole_game.Draws) -> 
     return np.concatenate([ranks, probability.numbers(factor * score, draws)], 1).T
 
 
+def spectrum(game: Game, without: FloatArray) -> Spectrum:
+    """Of the Hessian over D' at the mean of models (K, p) on it."""
+    base = Logistic.of(*game.records(game.base[0], torch.float64))
+    values, basis = torch.linalg.eigh(base.hessian(torch.tensor(without).double().mean(0)))
+    return Spectrum(values.numpy(), basis)
+
+
 def _of_seed(
-    games: dict[str, Game], weights: dict[str, dict], further: np.ndarray, item: list
+    games: dict[str, Game],
+    weights: dict[str, dict],
+    spectra: dict[str, Spectrum],
+    further: np.ndarray,
+    item: list,
 ) -> dict[str, np.ndarray]:
     """The models of one seed: scores (dampings, attacks, R, 2), answers at their own and there.
 
@@ -99,9 +112,9 @@ def _of_seed(
     base = Logistic.of(*game.records(game.base[0], torch.float64))
     queried = Logistic.of(*game.records(game.added[0], torch.float64))
     asked = Logistic.of(*game.records(further, torch.float64))
-    every = torch.tensor(by_side["without"][0]).double()
-    out, ins = every[seed], torch.tensor(by_side["with"][0, :, seed]).double()
-    score, least = _scored(game, base, queried, every.mean(0), out, ins)
+    out = torch.tensor(by_side["without"][0, seed]).double()
+    ins = torch.tensor(by_side["with"][0, :, seed]).double()
+    score, least = _scored(game, base, queried, spectra[schedule], out, ins)
     config = game.task.config
     # The mean loss stands for that at the minimum.
     factor = config.batch_size * (1 - config.momentum) / (2 * game.size.n_train * least)
@@ -120,7 +133,7 @@ def _scored(
     game: Game,
     base: Logistic,
     queried: Logistic,
-    centre: torch.Tensor,
+    spectrum: Spectrum,
     out: torch.Tensor,
     ins: torch.Tensor,
 ) -> tuple[FloatArray, FloatArray]:
@@ -128,11 +141,10 @@ def _scored(
 
     `out` (p,) is asked about all records, `ins` (R, p) about one each.
     """
-    values, basis = torch.linalg.eigh(base.hessian(centre))
-    decay = game.task.config.weight_decay
-    inverses = by_damping(values, decay)
+    basis, decay = spectrum.vectors, game.task.config.weight_decay
+    inverses = by_damping(torch.tensor(spectrum.values), decay)
     models = torch.cat([out[None], ins])
-    mean, least = base.mean_gradient(models), base.losses(models).mean(1)
+    mean, least = base.mean_gradients(models)
     own = queried.slopes(ins)[0].diagonal()[:, None] * queried.x
     gradients = queried.gradients(out[None])[0], own
     places = torch.zeros(len(ins), dtype=torch.int64), torch.arange(len(ins)) + 1
