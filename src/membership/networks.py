@@ -123,6 +123,12 @@ def with_records(answer: Any, n: int) -> Any:
     return answer[None] if squeezed else answer
 
 
+def untouched(module: nn.Module) -> bool:
+    """Whether nothing is put on a module: no hook, and no forward but its class's."""
+    own = vars(module)
+    return "forward" not in own and not any(own[name] for name in own if name.endswith("hooks"))
+
+
 def unsteady(ask: Callable[[Any], FloatArray], x: Any) -> float:
     """How far answers to the first records move with what is asked beside them, or once more.
 

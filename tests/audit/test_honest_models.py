@@ -381,6 +381,9 @@ def test_a_model_that_reads_names_of_columns_is_refused_with_a_way_on() -> None:
     with pytest.raises(InputError, match=r"it fails on the records, an array .*a data frame"):
         audit.gather(frame, THREE, None, model=model, member=MEMBER)
 
+    with pytest.raises(InputError, match=r"not of words; number the words of a data frame"):
+        audit.gather(frame.assign(a="b"), THREE, None, model=model, member=MEMBER)
+
     def asked(x):
         return model.predict_proba(pd.DataFrame(x, columns=list("abcdef")))
 

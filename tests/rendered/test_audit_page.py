@@ -71,6 +71,8 @@ def drawn(seed: int) -> audit.Scored:
         score = np.argsort(np.argsort(score)).astype(float)  # as numbers of rows
     if seed == 8:
         score = np.sort(score)
+    if seed == 9:
+        score = 5.0 * member - 1  # as the membership itself
     n = len(score)
     group = rng.choice(NAMES, n) if seed % 2 else None
     record = np.array([f"patient {i}" for i in rng.integers(0, 3 * n, n)]) if seed % 5 else None

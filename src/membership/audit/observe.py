@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -303,21 +304,28 @@ def by_posterior(model: Any, part: Records, trained_on: BoolArray) -> Arrays:
     x, y = part
     if not isinstance(model, nn.Module) or isinstance(x, Streamed):
         return {}
-    linear = [name for name, one in model.named_modules() if isinstance(one, nn.Linear)]
-    try:
-        layer = curvature.last_layer(model, x, layer=linear[-1] if linear else "")
-        fit = layer.features[trained_on], layer.logits[trained_on]
-        with warnings.catch_warnings():
-            # A prior precision that tuning leaves open bends the attack, not the audit.
-            warnings.simplefilter("ignore")
-            posterior = curvature.last_layer_laplace(
-                *fit, "marginal-likelihood", weight=layer.weight, bias=layer.bias,
-                label=y[trained_on],
-            )  # fmt: skip
-        rival, rows = runner_up(layer.logits, y), np.arange(len(y))
-        variance = posterior.difference_variance(layer.features, y, rival)
-    except InputError:
-        return {}
+    heads = [
+        name
+        for name, one in model.named_modules()
+        if isinstance(one, nn.Linear) and one.out_features > y.max()
+    ]
+    # The last that is declared need not be the one that answers.
+    for name in reversed(heads):
+        with suppress(InputError):
+            return _of_layer(curvature.last_layer(model, x, layer=name), y, trained_on)
+    return {}
+
+
+def _of_layer(layer: curvature.LastLayer, y: np.ndarray, trained_on: BoolArray) -> Arrays:
+    fit = layer.features[trained_on], layer.logits[trained_on]
+    with warnings.catch_warnings():
+        # A prior precision that tuning leaves open bends the attack, not the audit.
+        warnings.simplefilter("ignore")
+        posterior = curvature.last_layer_laplace(
+            *fit, "marginal-likelihood", weight=layer.weight, bias=layer.bias, label=y[trained_on]
+        )
+    rival, rows = runner_up(layer.logits, y), np.arange(len(y))
+    variance = posterior.difference_variance(layer.features, y, rival)
     mean = layer.logits[rows, y] - layer.logits[rows, rival]
     return {"posterior_mean": mean, "posterior_sd": np.sqrt(variance)}
 

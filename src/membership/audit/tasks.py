@@ -263,7 +263,7 @@ def records_of(role: str, x: Any, y: Any, task: Task) -> Records:
         x, y = read_stream(x, y)
         y = task.labels(role, y)
     else:
-        x, y = as_real(f"{role}: the records", x), task.labels(role, y)
+        x, y = _numbers(role, x), task.labels(role, y)
     if len(x.shape) < 2 or len(x) != len(y) or len(y) < LEAST_RECORDS:
         raise InputError(
             f"{role} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
@@ -282,6 +282,18 @@ def answers_of(task: Task, model: Any, x: Any, y: np.ndarray) -> FloatArray:
     if not np.isfinite(answers).all():
         raise InputError("model answers numbers that are not finite; has its training diverged?")
     return task.as_logits(model, answers)
+
+
+def _numbers(role: str, x: Any) -> np.ndarray:
+    try:
+        return as_real(f"{role}: the records", x)
+    except InputError as error:
+        if not hasattr(x, "columns"):
+            raise
+        raise InputError(
+            f"{error}; number the words of a data frame, as pandas.factorize does, and let train "
+            "and model put them back"
+        ) from None
 
 
 def notes_of_answers(task: Task, model: Any, x: Any, y: np.ndarray) -> list[str]:

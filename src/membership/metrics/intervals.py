@@ -100,18 +100,18 @@ def _bootstrap(
     if min(members.size, non_members.size) < 2:
         raise InputError("the bootstrap needs at least two members and two non-members")
     truth = np.r_[np.ones(members.size, bool), np.zeros(non_members.size, bool)]
-    result = stats.bootstrap(
-        (members, non_members),
-        lambda x, y: statistic(np.r_[x, y], truth, **arguments),
-        n_resamples=RESAMPLES,
-        batch=1,
-        vectorized=False,
-        confidence_level=level,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    )
-    low, high = result.confidence_interval
+    rng = np.random.default_rng(seed)
+    drawn = [
+        statistic(np.r_[_drawn(members, rng), _drawn(non_members, rng)], truth, **arguments)
+        for _ in range(RESAMPLES)
+    ]
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def _drawn(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """As many of them, each drawn anew."""
+    return values[rng.integers(0, values.size, values.size)]
 
 
 def _clopper_pearson(
