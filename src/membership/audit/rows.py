@@ -8,8 +8,8 @@ import numpy as np
 
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
-from membership.settings import brief
 
+LONGEST = 40
 SEVERAL = "several"
 """The group of a unit whose records are of different groups."""
 LEAST_GROUPS, FAR = 10, 5.0
@@ -43,6 +43,12 @@ class Rows:
         return target * (place.max() + 1) + place
 
 
+def shown(name: str) -> str:
+    """A name within a sentence."""
+    line = " ".join(name.split())
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+
+
 def once(rows: Rows) -> tuple[Rows, list[str]]:
     """Each record once a target, and what was not counted, in a sentence.
 
@@ -58,7 +64,7 @@ def once(rows: Rows) -> tuple[Rows, list[str]]:
     for column in given:
         if column is not None:
             differs[place[column != column[first[place]]]] = True
-    name = brief(rows.record[first[counts.argmax()]])
+    name = shown(rows.record[first[counts.argmax()]])
     if 2 * counts[differs].sum() > rows.member.size:
         raise InputError(
             f"record: {counts[differs].sum()} of {rows.member.size} rows share their record's "
@@ -98,7 +104,7 @@ def require_whole(members: np.ndarray, counts: np.ndarray, names: Sequence[Any])
     if mixed.size:
         at = mixed[0]
         raise InputError(
-            f"unit: {brief(str(names[at]))} holds {int(members[at])} members and "
+            f"unit: {shown(str(names[at]))} holds {int(members[at])} members and "
             f"{int(counts[at] - members[at])} others, and so do {mixed.size} of {len(counts)} "
             "units; a unit is in or out whole, so give units inside which memberships are the same"
         )
@@ -113,7 +119,7 @@ def _means(score: FloatArray, place: np.ndarray, counts: np.ndarray) -> FloatArr
 def notes_of_identities(columns: dict[str, np.ndarray], member: BoolArray) -> list[str]:
     """Columns whose values of several rows are in or out whole more often than chance has it."""
     return [
-        f"{found} of the {tried} names in the column {brief(name)} that stand in several rows are "
+        f"{found} of the {tried} names in the column {shown(name)} that stand in several rows are "
         "members in all of them or in none. Memberships were then not drawn record by record, and "
         "intervals and bounds are too narrow: if it says whose record this is, give it as `unit`."
         for name, values in columns.items()
