@@ -50,7 +50,7 @@ const rowsOf = {
       );
     const kept = places.filter((one) => !differs(one)).map(([, at]) => at[0]);
     kept.sort((a, b) => a - b);
-    const note = `${several.length} records occur more than once (${name}, for example). Rows that say the same count once, and a record whose rows differ is left out: ${size - kept.length} of ${size} rows are not counted.`;
+    const note = `${several.length === 1 ? "1 record occurs" : `${several.length} records occur`} more than once (${name}, for example). Rows that say the same count once, and a record whose rows differ is left out: ${size - kept.length} of ${size} rows are not counted.`;
     return [rowsOf.at(rows, kept), [note]];
   },
 

@@ -73,10 +73,14 @@ def once(rows: Rows) -> tuple[Rows, list[str]]:
         )
     kept = rows.at(np.sort(first[~differs]))
     return kept, [
-        f"{int((counts > 1).sum())} records occur more than once ({name}, for example). Rows that "
+        f"{_records(int((counts > 1).sum()))} more than once ({name}, for example). Rows that "
         "say the same count once, and a record whose rows differ is left out: "
         f"{rows.member.size - kept.member.size} of {rows.member.size} rows are not counted."
     ]
+
+
+def _records(count: int) -> str:
+    return "1 record occurs" if count == 1 else f"{count} records occur"
 
 
 def by_unit(rows: Rows) -> Rows:
