@@ -22,7 +22,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # What one process has compiled the others need not, whatever the shell asks of Python.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup book pdf cluster archive dist notebooks lab bench test test-fast test-faults test-slurm check-gpu browser \
+.PHONY: help setup book pdf cluster archive dist notebooks lab bench test test-fast test-faults test-slurm test-wheel check-gpu browser \
 	lint format clean
 
 help: ## List the targets
@@ -66,6 +66,10 @@ $(VENV)/.cluster: requirements-cluster.lock $(STAMP)
 
 test-slurm: setup notebooks $(VENV)/.cluster ## Run a chapter on a SLURM cluster of this machine
 	@$(BIN)/python workflow/test_slurm.py
+
+# Without setup: each environment is made of the wheel alone.
+test-wheel: ## Test the wheel at the floors, newest, without extras, on other Pythons (ENVIRONMENTS=...)
+	@$(PYTHON) workflow/test_wheel.py $(ENVIRONMENTS)
 
 archive: setup ## Pack site, committed results and source into one file in _build
 	@$(BIN)/membership archive

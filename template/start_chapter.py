@@ -31,8 +31,12 @@ LINES = {
         "  - caption: Use it\n",
         "      - file: book/chapters/{name}\n",
     ),
+    "tests/exhibits/of_the_papers.csv": (
+        "chapter,id,label,kind\n",
+        "{name},{prefix}-tab-1,Table 1,table\n",
+    ),
 }
-"""The two files that list the chapters, what stands beside the new line, and the line."""
+"""The files that list chapters and tables: what stands beside the new line, and the line."""
 FIELDS, VENUES = (
     ("author", "title", "year", "eprint", "url"),
     ("booktitle", "journal", "howpublished"),
@@ -90,7 +94,7 @@ def start(root: Path, key: str, name: str) -> list[Path]:
     written = {place: text.replace(KEY, key) for place, text in new.items()}
     for place, (beside, line) in LINES.items():
         text = (root / place).read_text(encoding="utf-8")
-        line = line.format(name=name, key=key)
+        line = line.format(name=name, key=key, prefix=name.replace("_", "-"))
         both = line + beside if beside.startswith("  - caption") else beside + line
         written[Path(place)] = text.replace(beside, both, 1)
     for place, text in written.items():

@@ -15,6 +15,7 @@ from membership import paths
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("src", "notebooks", "data", "template", "_toc.yml", "_config.yml", "pyproject.toml")
+PARTS += ("tests/exhibits/of_the_papers.csv",)
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,7 @@ def copy(tmp_path_factory):
             ignored = shutil.ignore_patterns("__pycache__", "*.ipynb", "*.npz", "raw")
             shutil.copytree(ROOT / part, root / part, ignore=ignored)
         else:
+            (root / part).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / part, root / part)
     return root
 
@@ -92,6 +94,8 @@ def test_the_page_s_commands_start_a_chapter_that_runs_is_judged_and_passes_its_
     assert len(texts) == 12
     assert not any("my_paper" in text or "my-paper" in text for text in texts)
     assert "      - file: book/chapters/mine\n" in (copy / "_toc.yml").read_text()
+    listed = (copy / "tests" / "exhibits" / "of_the_papers.csv").read_text()
+    assert "\nmine,mine-tab-1,Table 1,table\n" in listed
 
     done = run(copy, *train)
     assert done.returncode == 0, done.stderr

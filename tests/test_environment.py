@@ -17,6 +17,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import membership
+from workflow import test_wheel as wheel
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -170,10 +171,10 @@ def test_the_newest_version_of_the_changelog_is_the_citation_s():
 def test_the_container_copies_what_is_there_and_runs_the_two_commands(makefile):
     text = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
     steps = [line.split(maxsplit=1) for line in text.splitlines() if line[:1] not in ("", "#")]
-    words = {"FROM", "RUN", "WORKDIR", "COPY", "ENTRYPOINT", "CMD"}
+    words = {"FROM", "RUN", "ARG", "USER", "WORKDIR", "COPY", "ENTRYPOINT", "CMD"}
     assert {word for word, _ in steps} == words
     assert tuple(steps[0]) == ("FROM", "python:3.11-slim-bookworm")
-    copied = [rest.split()[:-1] for word, rest in steps if word == "COPY"]
+    copied = [rest.split()[1:-1] for word, rest in steps if word == "COPY"]
     assert [one for names in copied for one in names if not (ROOT / one).exists()] == []
     assert copied[-1] == ["."]
     assert steps[-2:] == [["ENTRYPOINT", '["make"]'], ["CMD", '["book"]']]
@@ -183,6 +184,22 @@ def test_the_container_copies_what_is_there_and_runs_the_two_commands(makefile):
     assert set(copied[0]) == {"Makefile", *SET_UP}
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     assert {".venv", "_build", ".cache"} <= set(ignored)
+
+
+def test_the_container_runs_and_writes_as_a_user():
+    text = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
+    steps = [line.split(maxsplit=1) for line in text.splitlines() if line[:1] not in ("", "#")]
+    (user,) = (rest for word, rest in steps if word == "USER")
+    assert user not in ("root", "0")
+    before, after = steps[: steps.index(["USER", user])], steps[steps.index(["USER", user]) :]
+    # What root does: packages, and the user with folders of their own.
+    (made,) = (rest for word, rest in before if word == "RUN" and "useradd" in rest)
+    assert made.split("&&")[0].split()[-1] == user
+    folder = next(rest for word, rest in after if word == "WORKDIR")
+    assert f"--owner {user} {folder} {folder}/_build" in made
+    copies = [rest for word, rest in steps if word == "COPY"]
+    assert [one for one in copies if not one.startswith(f"--chown={user} ")] == []
+    assert all(["COPY", one] in after for one in copies)
 
 
 @pytest.fixture
@@ -233,3 +250,22 @@ def test_make_installs_torch_before_what_builds_on_it(makefile):
 def test_the_ci_script_is_sound_bash():
     checked = subprocess.run(["bash", "-n", str(ROOT / ".ci" / "run")], check=False)
     assert checked.returncode == 0
+
+
+def test_ci_tries_the_wheel_in_every_environment_by_the_command_that_people_have():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
+    tried = jobs["wheel"]["strategy"]["matrix"]["include"]
+    assert {one["environment"]: one["python"] for one in tried} == {
+        name: made.python for name, made in wheel.ENVIRONMENTS.items()
+    }
+    command = jobs["wheel"]["steps"][-1]["run"]
+    assert command == "make test-wheel ENVIRONMENTS=${{ matrix.environment }}"
+    assert all((ROOT / "tests" / room).exists() for room in wheel.ROOMS)
+
+
+def test_every_direct_dependency_has_a_floor_and_it_is_within_its_range():
+    lowest = pins(wheel.floors(wheel.ENGINES))
+    ranges = {canonicalize_name(one.name): one.specifier for one in DIRECT}
+    asked = PROJECT["dependencies"] + [one for name in wheel.ENGINES for one in EXTRAS[name]]
+    assert lowest.keys() == {canonicalize_name(Requirement(one).name) for one in asked}
+    assert [name for name, version in lowest.items() if version not in ranges[name]] == []

@@ -100,6 +100,9 @@ CALLS: dict[str, tuple[Any, tuple, dict]] = {
     "attacks.bmia": call(PER_RECORD, *DRAWN),
     "attacks.bmia, drawn": call(PER_RECORD, *DRAWN, n_samples=4),
     "attacks.bmia_from_moments": call(PER_RECORD, PER_RECORD[::-1], LOSSES + 1),
+    "attacks.bmia_from_moments, several": call(
+        PER_RECORD, PER_MODEL, np.abs(PER_MODEL) + 1, several="variance"
+    ),
     "attacks.bmia_mixture": call(PER_RECORD, *BOTH),
     "attacks.bmia_p_value": call(PER_RECORD, PER_MODEL),
     "attacks.bmia_p_value, log": call(PER_RECORD, PER_MODEL, log=True),
@@ -168,11 +171,36 @@ CALLS: dict[str, tuple[Any, tuple, dict]] = {
     "privacy.numerical_tradeoff": call(
         RATES, mu_step=0.5, batch_size=4, n_records=100, steps=3, grid=12
     ),
+    "signals.loss_of_log_odds": call(PER_RECORD),
     **{
         f"signals.{name}": call(4 * LOGITS, LABEL, of=signal(name))
         for name in ("loss", "probability", "hinge", "scaled_logit", "correct")
     },
-    "signals.loss_of_log_odds": call(PER_RECORD),
+}
+# Functions of single numbers, each with an honest call.
+RUN = {"n": 100.0, "n_records": 100.0, "epochs": 2.0}
+STEP = {"n": 4.0, "tau": 0.5, "clip": 1.0}
+NUMBERS: dict[str, dict[str, Any]] = {
+    "metrics.exactly": {"value": 0.5},
+    "metrics.peak_accuracy_null": {"n_member": 4, "n_non_member": 5},
+    "metrics.rate_error": {"rate": 0.25, "asked": 8},
+    "privacy.assess": {**RUN, "d": 3.0, "k": 5.0, "sigma": 1.0},
+    "privacy.composed_mu": {"mu_step": 0.5, "steps": 4.0},
+    "privacy.effective_batch_size": STEP,
+    "privacy.established": {**RUN, "sigma": 1.0},
+    "privacy.gaussian_auc": {"mu": 1.0},
+    "privacy.gaussian_epsilon": {"mu": 1.0, "delta": 1e-5},
+    "privacy.gdp_mu_of_mip": {"mu_mip": 0.5, "d": 3.0, "n": 4.0},
+    "privacy.gdp_mu_step": STEP,
+    "privacy.mip_mu_of_gdp": {"mu_gdp": 0.5, "d": 3.0, "n": 4.0},
+    "privacy.mip_mu_step": {**STEP, "d": 3.0, "k": 5.0},
+    "privacy.noise_multiplier": STEP,
+    "privacy.required_noise": {
+        **{"mu": 0.5, "notion": "mip", "d": 3.0, "n": 4.0, "k": 5.0, "clip": 1.0},
+        **{"n_records": 100.0, "steps": 10.0},
+    },
+    "privacy.required_sigma": {"target": "epsilon", "value": 1.0, **RUN},
+    "privacy.subsampled_mu": {"mu_step": 0.5, "batch_size": 4.0, "n_records": 100.0, "steps": 10.0},
 }
 ROOMS = {"attacks": attacks, "metrics": metrics, "privacy": privacy, "signals": signals}
 
@@ -185,20 +213,28 @@ def called(name):
 
 
 # Functions of networks, of evidence, and of what is gathered of a network.
-OTHERS = {"iha", "observe", "quadratic_forms", "requirements", "residual", "score_table"}
-OTHERS |= {"scores", "sif"}
+OTHERS = {
+    f"attacks.{name}"
+    for name in ("iha", "observe", "quadratic_forms", "registry", "requirements", "residual")
+} | {"attacks.score_table", "attacks.scores", "attacks.sif", "signals.answers"}
 
 
-def test_every_public_function_of_arrays_is_tried():
-    tried = {name.split(",")[0] for name in CALLS}
-    for room in (attacks, metrics, privacy):
-        for name in set(room.__all__) - OTHERS:
-            function = getattr(room, name)
-            kinds = inspect.signature(function).parameters if inspect.isfunction(function) else {}
-            if any("Any" in str(each.annotation) for each in kinds.values()):
-                assert f"{room.__name__.split('.')[-1]}.{name}" in tried
+def public(room):
+    """The functions that a room exports; of a file without such a list, those without _."""
+    exported = getattr(room, "__all__", [name for name in vars(room) if name[0] != "_"])
+    found = {name: getattr(room, name) for name in exported}
+    own = {k: f for k, f in found.items() if inspect.isfunction(f)}
+    return {k for k, f in own.items() if f.__module__.startswith(room.__name__)}
 
 
+def test_every_public_function_is_tried():
+    tried = {name.split(",")[0] for name in CALLS} | set(NUMBERS)
+    found = {f"{key}.{name}" for key, room in ROOMS.items() for name in public(room)}
+    assert found - tried == OTHERS
+
+
+# A whole schedule is composed a call; a billion steps of every record are past its grid.
+SCHEDULED = ("privacy.assess", "privacy.established", "privacy.required_sigma")
 # They train a network a call.
 TRAINED = ("attacks.qmia", "attacks.shadow")
 FORMS_OF_NUMBERS = {
@@ -260,6 +296,9 @@ EXTREMES = (0.0, -0.0, 5e-324, 1e-300, -1e-300, 1e-75, 1.0, 1e9, 1e75, -1e75, 1e
 INFINITE = ("metrics.best_threshold", "metrics.crossed_interval", "metrics.paired_interval")
 INFINITE += ("metrics.contrast_interval", "attacks.glir_from_distance", "attacks.rmia_ratio")
 INFINITE += ("attacks.glir", "attacks.glir_steps")
+# Degrees of freedom of what is exact, and no privacy at all.
+INFINITE += ("metrics.exactly", "privacy.assess", "privacy.gaussian_epsilon", "privacy.gdp_mu_step")
+INFINITE += ("privacy.gdp_mu_of_mip", "privacy.subsampled_mu")
 
 
 def extreme(arrays: tuple) -> Iterator[tuple]:
@@ -278,15 +317,35 @@ def extreme(arrays: tuple) -> Iterator[tuple]:
         )
 
 
+def require_finite(name, function, tried, options):
+    """The numbers of a call are finite, or none is; else it is refused in one line."""
+    try:
+        found = [one.ravel() for one in parts(function(*tried, **options)) if one.dtype.kind != "U"]
+    except InputError as error:
+        found = [np.full(str(error).count("\n"), np.nan)]
+    except Exception as error:
+        pytest.fail(f"{type(error).__name__}: {error} for {tried or options}")
+    numbers = np.concatenate([*found, []])
+    wrong = np.isnan(numbers) if name.split(",")[0] in INFINITE else ~np.isfinite(numbers)
+    assert not wrong.any(), tried or options
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_finite_numbers_end_in_finite_numbers_or_in_one_line(name):
     function, arrays, options = called(name)
     for tried in islice(extreme(arrays), 0, None, 6 if name in TRAINED else 1):
-        try:
-            found = np.concatenate([one.ravel() for one in parts(function(*tried, **options))])
-        except InputError as error:
-            found = np.full(str(error).count("\n"), np.nan)
-        except Exception as error:
-            pytest.fail(f"{type(error).__name__}: {error} for {tried}")
-        wrong = np.isnan(found) if name.split(",")[0] in INFINITE else ~np.isfinite(found)
-        assert not wrong.any(), tried
+        require_finite(name, function, tried, options)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one in SCHEDULED)) for one in NUMBERS],
+)
+def test_so_do_single_numbers(name):
+    room, _, own = name.partition(".")
+    given, tried = NUMBERS[name], (*EXTREMES, 7, 2**62)
+    if name in SCHEDULED:
+        tried = tuple(number for number in tried if number != 1e9)
+    for key in [key for key, value in given.items() if not isinstance(value, str)]:
+        for number in tried:
+            require_finite(name, getattr(ROOMS[room], own), (), {**given, key: number})

@@ -97,6 +97,14 @@ def test_a_chapter_runs_in_an_empty_folder(run, tmp_path):
     assert found == {exhibit.id for exhibit in declared("loss_enough")}
 
 
+def test_recompute_says_that_results_come_with_a_clone(run, tmp_path):
+    done = run("recompute", "gmip")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "come with a clone of the repository and not with the wheel" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_installed_command_finds_chapters_and_registry_in_an_empty_folder(run, tmp_path):
     listed = run("list")
     assert listed.returncode == 0, listed.stderr

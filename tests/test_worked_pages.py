@@ -1,7 +1,11 @@
 """The pages for people with data, a model or an attack of their own: what they print."""
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,7 +16,8 @@ from membership.cli import cli
 from membership.errors import InputError
 from membership.running import notebook
 
-BOOK = paths.project_root() / "book"
+ROOT = paths.project_root()
+BOOK = ROOT / "book"
 PAGES = ("own-data", "audit-model", "audit", "audit-examples", "score-one-record", "add-attack")
 
 
@@ -35,7 +40,7 @@ def test_every_block_of_python_is_run_by_a_test():
         "audit": 2,
         "audit-examples": 5,
         "score-one-record": 2,
-        "add-attack": 3,
+        "add-attack": 4,
     }
 
 
@@ -66,7 +71,7 @@ def test_one_record_is_scored(capsys):
 
 def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):
     names: dict = {}
-    script, function, _ = blocks("python", "add-attack")
+    script, function, *_ = blocks("python", "add-attack")
     exec(script, names)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("above the median")
@@ -78,6 +83,49 @@ def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):
     exec(function, names)
     gap = names["median_gap"]([1.0, 2.0], [[0.0, 5.0], [1.0, 1.0], [4.0, 0.0]])
     np.testing.assert_array_equal(gap, [0.0, 1.0])
+
+
+def added(root):
+    """A copy of the project in which the page's attack is entered as the page says."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.npz", "raw")
+    for part in ("src", "tests/attacks", "tests/evidence"):
+        shutil.copytree(ROOT / part, root / part, ignore=ignored)
+    for part in ("book/glossary.md", "tests/test_extremes.py", "tests/test_docstrings.py"):
+        (root / part).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / part, root / part)
+    shutil.copy(ROOT / "pyproject.toml", root)
+    _, function, entry, tests = blocks("python", "add-attack")
+    folder = root / "src" / "membership" / "attacks"
+    (folder / "median_gap.py").write_text(f"{function}\n\n{entry}")
+    with (folder / "__init__.py").open("a") as rooms:
+        rooms.write("from membership.attacks.median_gap import median_gap\n")
+        rooms.write("__all__ += ['median_gap']\n")
+    slow, call = tests.splitlines()
+    for file, line in (("attacks/slow.py", slow), ("test_extremes.py", call)):
+        place = root / "tests" / file
+        text = place.read_text()
+        table = line.partition("[")[0]
+        start = text.index(f"\n{table}")
+        end = text.index("\n}\n", start) + 3
+        place.write_text(f"{text[:end]}{line}\n{text[end:]}")
+    return root
+
+
+@pytest.mark.slow
+def test_the_page_s_attack_passes_the_project_s_own_tests(tmp_path):
+    root = added(tmp_path)
+    files = ("attacks/test_registry.py", "test_extremes.py", "test_docstrings.py")
+    chosen = "median or (public and tried) or has_one"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen]
+        + [f"tests/{file}" for file in files],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) >= 13, done.stdout
 
 
 @pytest.fixture

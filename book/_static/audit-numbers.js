@@ -394,11 +394,18 @@ const audit = {
     return null;
   },
 
+  // What tells a column that is the membership itself; null elsewhere.
+  truth(score, { members, others }) {
+    const one = (side) => side.every((value) => value === side[0]);
+    if (!one(members) || !one(others) || members[0] === others[0]) return null;
+    return "is one number for every member and another for all others, as a column that says who is a member is. If it is no attack, leave it out.";
+  },
+
   warnings({ score, member, column, notRead, noted }, sides, level) {
     const found = [];
     if (notRead.length)
       found.push(`Columns of the file that an audit does not read: ${notRead.slice(0, 10).join(", ")}${notRead.length > 10 ? ", ..." : ""}.`);
-    const rows = audit.rows(score);
+    const rows = audit.rows(score) ?? audit.truth(score, sides);
     if (rows) found.push(`${column} ${rows}`);
     if (audit.area(sides, level).high < 0.5)
       found.push("Members score lower than non-members: higher must mean member. Was a loss passed in the place of its negative?");

@@ -14,7 +14,7 @@ const scores = {
     "^(?:(.+_)?(id|ids|idx|uid|uuid|guid|rowid|userid)" +
       "|(row|record|sample|example|data|original|orig|df|patient|person)_?(index|number|num|nr|no)" +
       "|index|level_\\d+|rows?|row_?names?|rn|nr|no|number|position|#" +
-      "|((true|pred|predicted|target|class)_)?(label|labels|class|classes)" +
+      "|((true|pred|predicted|target|class)_)?(label|labels|class|classes)|predicted" +
       "|y|y_(true|test|train|pred)|truth|ground_truth|target_?s|category|categories" +
       "|(is|in)_?(member|train|training|training_set)|membership|split|fold)$",
   ),

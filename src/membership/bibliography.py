@@ -15,6 +15,8 @@ CHAPTERS = {
     "gmip": "leemann2023",
     "lood": "ye2024",
 }
+EDITIONS = {"liu2025": ("liu2026",)}
+"""Later editions of a paper, which are cited with it; what the book tests is the first."""
 entries = parse_string(
     (files("membership") / "published/references.bib").read_text(encoding="utf-8"), "bibtex"
 ).entries
@@ -113,6 +115,7 @@ def bibtex(chapter: str) -> str:
     -------
     str
         The entries, each ending in a newline; a paper's citation key is ``papers[chapter].key``.
+        After a paper come its later editions.
 
     Raises
     ------
@@ -122,7 +125,8 @@ def bibtex(chapter: str) -> str:
     if chapter not in subjects:
         raise InputError(f"no paper for chapter {chapter!r}; there are {', '.join(subjects)}")
     of = questions[chapter].chapters if chapter in questions else (chapter,)
-    return "\n".join(_laid_out(entries[papers[name].key]) for name in of)
+    keys = [key for name in of for key in (papers[name].key, *EDITIONS.get(papers[name].key, ()))]
+    return "\n".join(_laid_out(entries[key]) for key in keys)
 
 
 def _laid_out(cited: Entry) -> str:

@@ -123,6 +123,37 @@ def with_records(answer: Any, n: int) -> Any:
     return answer[None] if squeezed else answer
 
 
+def untouched(module: nn.Module) -> bool:
+    """Whether nothing is put on a module: no hook, and no forward but its class's."""
+    own = vars(module)
+    return "forward" not in own and not any(own[name] for name in own if name.endswith("hooks"))
+
+
+def unsteady(ask: Callable[[Any], FloatArray], x: Any) -> float:
+    """How far answers to the first records move with what is asked beside them, or once more.
+
+    Relative to the largest answer, or to 1. None does of a record that is answered by itself, but
+    by rounding; of a norm over all records that are asked at once, or of a dropout that is left on,
+    they do.
+    """
+    first = x[:16]
+    if len(first) < 4:
+        return 0.0
+    few = len(first) // 3
+    together = ask(first)
+    apart = np.concatenate([ask(first[:-few]), ask(first[-few:])]) if few > 1 else ask(first)
+    return float(np.abs(together - apart).max() / max(1.0, np.abs(together).max()))
+
+
+STEADY = 1e-2
+"""What half precision may round an answer to otherwise, in another batch."""
+UNSTEADY = (
+    "answers the same records otherwise when others are asked beside them: it draws, as a dropout "
+    "that is left on does, or takes a norm over the records that are asked at once. The numbers "
+    "are those of one asking"
+)
+
+
 def _unfit(x: torch.Tensor, error: BaseException) -> InputError:
     shape = tuple(x.shape)
     numbers = "" if x.is_floating_point() else f", whole numbers {int(x.min())} to {int(x.max())},"

@@ -6,6 +6,7 @@ returns float64 of shape (models, records). A model with one logit f answers for
 logit 0 and 1 with logit f.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -118,6 +119,7 @@ def loss_of_log_odds(log_odds: Any, loss: str = "cross-entropy") -> FloatArray:
 
 def _read(source: Source, x, y, outputs: str | None) -> tuple[torch.Tensor, torch.Tensor]:
     logits = answers(source, x)
+    _warn_of_unsteady(source, x)
     if y is None:
         raise InputError("y is None; give the records' labels, 0 to classes - 1")
     label = networks.as_tensor("y", y).cpu()
@@ -149,6 +151,17 @@ def _read(source: Source, x, y, outputs: str | None) -> tuple[torch.Tensor, torc
             "expected 0 to classes - 1, and 0 or 1 for models with one logit"
         )
     return logits, label
+
+
+def _warn_of_unsteady(source: Source, x) -> None:
+    """Warn of a module whose answer for a record is no function of that record."""
+    modules = source if isinstance(source, list | tuple | nn.ModuleList) else [source]
+    for one in modules:
+        if not isinstance(one, nn.Module):
+            return
+        if networks.unsteady(lambda part, one=one: answers(one, part).numpy(), x) > networks.STEADY:
+            warnings.warn(f"the model {networks.UNSTEADY}", stacklevel=4)
+            return
 
 
 def answers(source: Source, x) -> torch.Tensor:

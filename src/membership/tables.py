@@ -92,7 +92,7 @@ class Table:
         """A column as numbers, and which cells are none (there a number means nothing)."""
         import polars
 
-        cells = self.frame[name]
+        cells = self._cells(name)
         if cells.dtype == polars.String:
             plain, text = cells.str.contains(NUMBER), cells
             if self.comma and self._has_decimal_commas(cells):
@@ -106,7 +106,19 @@ class Table:
         """A column as words; an empty one where there is none."""
         import polars
 
-        return self.frame[name].cast(polars.String).fill_null("").to_list()
+        return self._cells(name).cast(polars.String).fill_null("").to_list()
+
+    def _cells(self, name: str) -> "polars.Series":
+        """A column of numbers or of words, which dates are."""
+        import polars
+
+        cells = self.frame[name]
+        if not _is_read(cells.dtype):
+            raise InputError(
+                f"{self.path}: column {name!r} is of type {cells.dtype}; give one number or word "
+                "a record"
+            )
+        return cells.cast(polars.String) if cells.dtype.is_temporal() else cells
 
     def _has_decimal_commas(self, cells: "polars.Series") -> bool:
         """Whether commas can only be decimal: no point is, and some cannot be of thousands."""
@@ -207,12 +219,21 @@ def of_columns(columns: Any) -> Table:
     return Table(path, polars.DataFrame(series))
 
 
+def _is_read(kind: "polars.DataType") -> bool:
+    """Whether a cell of this type is one number or word, and no list, bytes or span of time."""
+    import polars
+
+    return not (kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration))
+
+
 def _series(name: str, values: Any) -> "polars.Series":
     """A column as numbers, or as words that may be missing."""
     import pandas
     import polars
 
     if isinstance(values, polars.Series):
+        if not _is_read(values.dtype):
+            return values
         words = not (values.dtype.is_numeric() or values.dtype == polars.Boolean)
         return values.cast(polars.String).str.strip_chars(BLANKS) if words else values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):

@@ -1,9 +1,13 @@
 """What the guesses give on a network whose answers are written down."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from membership import evidence
+from membership import evidence, metrics
+from membership.exhibits.tidy import tidy
+from membership.studies.my_paper.claims import CLAIMS
 from membership.studies.my_paper.overfitting import gap_and_advantage, table_1
 
 # Losses 0.1, 0.3 and 2 of members (mean 0.8), and 0.2, 1 and 3 of others; wrong above log 2.
@@ -40,3 +44,18 @@ def test_the_threshold_finds_two_members_and_accuses_one_other(outputs):
 def test_being_right_is_worth_the_gap(outputs):
     found = gap_and_advantage([outputs]).set_index("metric")["value"]
     assert found.to_dict() == pytest.approx({"advantage": 1 / 3, "advantage - gap": 0.0})
+
+
+@pytest.mark.parametrize(
+    ("dataset", "advantages", "outcome"),
+    [
+        ("cifar10", [0.29, 0.3, 0.31], "supported"),
+        ("cifar10", [-0.001, 0.0, 0.001], "contradicted"),
+        ("digits", [0.29, 0.3, 0.31], "supported on substitute data"),
+    ],
+)
+def test_the_paper_s_data_decide_its_claim_and_others_do_not(dataset, advantages, outcome):
+    key = {"dataset": dataset, "width": 128, "metric": "advantage"}
+    table = tidy([key | metrics.summary(np.array(advantages))], {})
+    (claim,) = [one for one in CLAIMS if one.id == "my-paper-c01"]
+    assert claim.outcome(SimpleNamespace(table=lambda exhibit: table)).mark == outcome

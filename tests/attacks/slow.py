@@ -201,7 +201,8 @@ def base_of(games, signal="log_odds", offline=False):
     p, found = 1 / (1 + np.exp(-odds)), []
     for r in range(odds.shape[1]):
         told = [p[m, r] for m in range(2, 10) if not (offline and member[m, r])]
-        found.append(np.log(p[TARGET, r]) - np.log(np.mean(told)))
+        scale = 0.33 if offline else 1.0
+        found.append(np.log(p[TARGET, r]) - scale * np.log(np.mean(told)))
     return np.array(found)
 
 
@@ -229,6 +230,19 @@ def mixture(games):
     z = np.array([moments("closed form", m)(games) for m in range(2, 10)])
     below, above = stats.norm.cdf(z).mean(axis=0), stats.norm.sf(z).mean(axis=0)
     return np.log(below) - np.log(above)
+
+
+def variance_split(games):
+    own = games["posterior"].sel(variant="closed form").isel(reference=slice(2, 10))
+    means, sds = (own[name].values.astype(float) for name in ("mean", "sd"))
+    hinge, found = games["outputs"]["hinge"].values[TARGET].astype(float), []
+    for r in range(hinge.size):
+        within = np.mean([sd**2 for sd in sds[:, r]])
+        between = (1 + 1 / 8) * sum((m - np.mean(means[:, r])) ** 2 for m in means[:, r]) / 7
+        t = (hinge[r] - np.mean(means[:, r])) / np.sqrt(within + between)
+        # Welch and Satterthwaite: only what is between the references is estimated from few.
+        found.append(-stats.t.logsf(t, (within + between) ** 2 / (between**2 / 7)))
+    return np.array(found)
 
 
 def white(score):
@@ -325,7 +339,7 @@ SLOW = {
     "rmia-online": lambda games: rmia_ratios(games, online=True),
     "rmia-share": lambda games: rmia_at(games, TARGET, list(range(2, 10)), 0.3)[0],
     "base-warm": lambda games: base_of(games, "halved_log_odds"),
-    "base-offline": lambda games: base_of(games, offline=True),
+    "base-offline": lambda games: base_of(games, "halved_log_odds", offline=True),
     "difference": difference,
     "shokri": signal("shokri"),
     "l-attack": left_out(attack_r),
@@ -335,6 +349,7 @@ SLOW = {
     "bmia": moments("kron", 2),
     "bmia-closed": moments("closed form", 2),
     "bmia-mixture": mixture,
+    "bmia-variance": variance_split,
     "sif": white(lambda inverses, value, member: -inverses[0]["own1"]),
     "iha": white(iha(0)),
     "iha-star": white(iha(1)),

@@ -195,3 +195,46 @@ def test_the_difference_is_bmia_at_a_constant_deviation():
     plain = attacks.difference(game["target_hinge"], mean[rows, y] - mean[rows, j])
     constant = game | {"covariance_logits": np.ones(20)}
     np.testing.assert_allclose(attacks.bmia(**constant), plain, rtol=1e-12)
+
+
+def test_the_split_variance_of_one_reference_is_bmia_and_of_agreeing_ones_is_normal():
+    rng = np.random.default_rng(4)
+    target, mean, sd = rng.standard_normal((3, 9))
+    sd = np.abs(sd) + 0.1
+    one = attacks.bmia_from_moments(target, mean[None], sd[None], several="variance")
+    np.testing.assert_allclose(one, (target - mean) / sd, rtol=1e-15)
+    same = attacks.bmia_from_moments(
+        target, np.tile(mean, (5, 1)), np.tile(sd, (5, 1)), several="variance"
+    )
+    np.testing.assert_allclose(same, -stats.norm.logsf(one), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("within", "between"), [(0.5, 1.0), (1.0, 0.2), (1e-3, 1e3)])
+def test_the_split_variance_is_welchs_test(within, between):
+    """In fifty digits: one reference's spread is known, theirs is estimated from eight."""
+    rng = np.random.default_rng(5)
+    mean, target = between * rng.standard_normal((8, 3)), np.array([0.0, 3 * between, -between])
+    score = attacks.bmia_from_moments(target, mean, np.full((8, 3), within), several="variance")
+    for r in range(3):
+        with mpmath.workdps(50):
+            m = [mpmath.mpf(float(value)) for value in mean[:, r]]
+            centre = sum(m) / 8
+            apart = mpmath.mpf(9) / 8 * sum((value - centre) ** 2 for value in m) / 7
+            total = apart + mpmath.mpf(within) ** 2
+            dof, t = total**2 / (apart**2 / 7), (target[r] - centre) / mpmath.sqrt(total)
+            density = lambda x, v=dof: (1 + x**2 / v) ** (-(v + 1) / 2)  # noqa: E731
+            whole = mpmath.sqrt(dof) * mpmath.beta(dof / 2, mpmath.mpf(1) / 2)
+            wanted = -mpmath.log(mpmath.quad(density, [t, t + 50, mpmath.inf]) / whole)
+        assert score[r] == pytest.approx(float(wanted), rel=1e-9)
+
+
+def test_references_that_disagree_make_the_mixture_accuse_too_often():
+    """What the two forms are for: targets drawn as references are, eight of these, asked for 1%."""
+    rng = np.random.default_rng(6)
+    mean, target = rng.standard_normal((8, 20_000)), rng.standard_normal(20_000)
+    target += 0.5 * rng.standard_normal(20_000)
+    moments = (target, mean, np.full(mean.shape, 0.5))
+    split = np.exp(-attacks.bmia_from_moments(*moments, several="variance"))
+    mixed = 1 / (1 + np.exp(attacks.bmia_from_moments(*moments)))
+    assert (split < 0.01).mean() == pytest.approx(0.01, abs=0.003)
+    assert (mixed < 0.01).mean() > 0.03

@@ -128,6 +128,7 @@ REFUSED = [
     ("bmia", {"n_samples": 5, "covariance_logits": 0 * COVARIANCE}, "are equal"),
     ("bmia_from_moments", {"sd": [1.0, 0.0]}, "sd is as low as 0"),
     ("bmia_from_moments", {"mean": [0.0]}, "mean of shape"),
+    ("bmia_from_moments", {"several": "both"}, 'several is .both.; give "mixture" or "variance"'),
     ("bmia_mixture", {"covariance_logits": COVARIANCE[None]}, "covariance_logits is of 1 ref"),
     ("bmia_p_value", {"sampled_hinge": np.zeros((1, 3))}, r"give \(n_samples, 3 records\), two"),
     ("bmia_sampled", {"sampled_hinge": np.zeros((5, 4))}, r"give \(n_samples, 3 records\)"),

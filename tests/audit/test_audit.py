@@ -1,5 +1,6 @@
 """The audit of one attack's scores: the file, the numbers, the page, and what is refused."""
 
+import datetime
 import gzip
 import hashlib
 import json
@@ -239,6 +240,36 @@ def test_a_file_packed_in_two_parts_is_read_whole(tmp_path: Path) -> None:
     halves = odd_scores.PLAIN[:99].encode(), odd_scores.PLAIN[99:].encode()
     (tmp_path / "scores.csv.gz").write_bytes(b"".join(map(gzip.compress, halves)))
     assert read_scores(tmp_path / "scores.csv.gz").score.size == len(odd_scores.ROWS)
+
+
+@pytest.mark.parametrize("column", ["score", "member", "group"])
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (lambda n: [[1.0]] * n, r"is of type List.*; give one number or word a record"),
+        (lambda n: [{"a": 1}] * n, r"Struct.*; give one number or word"),
+        (lambda n: [b"1.5"] * n, "is of type Binary; give one number or word"),
+        (lambda n: [datetime.timedelta(days=1)] * n, "is of type Duration.*give one number"),
+        (lambda n: [datetime.datetime(2020, 1, 1 + i % 9) for i in range(n)], "a date; give"),
+    ],
+    ids=["lists", "structures", "bytes", "spans of time", "dates"],
+)
+def test_cells_that_are_no_numbers_are_refused_whatever_holds_them(
+    tmp_path: Path, column: str, cells, message: str
+) -> None:
+    n = 40
+    plain = {"score": np.arange(n) % 7 / 3, "member": np.arange(n) % 2, "group": ["a", "b"] * 20}
+    frame = polars.DataFrame({**plain, column: polars.Series(cells(n))})
+    frame.write_parquet(tmp_path / "scores.parquet")
+    if column == "group" and "date" in message:
+        assert len(audit(read_scores(tmp_path / "scores.parquet"))["groups"]) == 9
+        return
+    for source in (tmp_path / "scores.parquet", frame):
+        with pytest.raises(InputError, match=message):
+            read_scores(source)
+    # What is not read may be anything.
+    other = polars.DataFrame({**plain, "odd": polars.Series(cells(n))})
+    assert "does not read: odd." in audit(other)["warnings"][0]
 
 
 def test_a_parquet_file_of_scores_is_read(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ NO_ATTACKS = (
     "index", "Index", "idx", "id", "ID", "ids", "user_id", "userId", "User ID", "record_id",
     "sample.id", "image_idx", "uuid", "row", "row_nr", "rowNumber", "row number", "record_index",
     "level_0", "rn", "label", "Labels", "true_label", "class", "classes", "target_class",
-    "y", "y_true", "ground truth", "targets", "category", "is_member", "in_train", "split", "fold",
+    "predicted", "y", "y_true", "ground truth", "targets", "category", "is_member", "in_train",
+    "split", "fold",
 )  # fmt: skip
 ATTACKS = (
     "loss", "LiRA", "rmia", "attack-p", "attack_r", "label-only", "label_only_distance",
@@ -89,6 +90,19 @@ SAID = {
     "rises with ties": (np.arange(400) // 7, "never falls"),
     "falls": (-np.sqrt(np.arange(400)), "never rises"),
 }  # fmt: skip
+
+
+def test_a_column_that_is_the_membership_itself_is_said() -> None:
+    frame = three()
+    said = "is one number for every member and another for all others"
+    copy = frame["member"] * 5.0 - 1
+    assert audit(frame.assign(kept=copy))["warnings"][0].startswith(f"kept {said}")
+    assert audit(Scored(copy, frame["member"]))["warnings"][0].startswith(f"score {said}")
+    almost = copy.copy()
+    almost.iloc[0] = 7.0
+    for right in (almost, 9.0 * frame["member"] + frame["loss"].rank() / len(frame)):
+        warnings = audit(Scored(right, frame["member"]))["warnings"]
+        assert not any("all others" in one for one in warnings)
 
 
 @pytest.mark.parametrize("case", SAID)

@@ -3,9 +3,11 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.special import logsumexp
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -337,3 +339,80 @@ def test_a_model_answers_in_its_own_precision_whatever_the_caller_has_switched_o
     np.testing.assert_allclose(
         np.logaddexp(0, -found["log_odds"][0]), wanted[0], rtol=1e-5, atol=1e-7
     )
+
+
+def test_several_outputs_are_a_noise_of_one_variance() -> None:
+    y = np.c_[NUMBERS, X[:, 2], X[:, 3]]
+    model = seeded(lambda: nn.Linear(6, 3))()
+    error = (by_hand(model, X) - y) ** 2
+    # Minus the log-likelihood of three numbers, without its constant.
+    wanted = (error / (2 * error.mean())).sum(axis=1)
+    given = {"model": model, "member": MEMBER, "task": "regression"}
+    found = audit.gather(X, y, None, **given)["log_odds"][0]
+    np.testing.assert_allclose(np.logaddexp(0, -found), wanted, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [[1, 2, 3], ["a", "b", "c"]], ids=["from 1", "words"])
+def test_a_classifier_of_other_labels_is_refused_with_a_way_on(classes) -> None:
+    model = LogisticRegression().fit(X, np.array(classes)[THREE])
+    with pytest.raises(InputError, match=r"labels are 0 to 2; train .*the function model\.pred"):
+        audit.gather(X, THREE, None, model=model, member=MEMBER)
+    given = {"model": model.predict_proba, "outputs": "probabilities", "member": MEMBER}
+    found = audit.gather(X, THREE, None, **given)["log_odds"][0]
+    wanted = log_odds(np.log(model.predict_proba(X)), THREE)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("classes", [[0, 2], [0, 1, 2, 5]], ids=["fewer", "more"])
+def test_a_classifier_may_know_fewer_labels_or_more(classes) -> None:
+    known = np.array(classes)[np.minimum(THREE, len(classes) - 1)]
+    known[: len(classes)] = classes
+    model = LogisticRegression().fit(X, known)
+    p = np.full((N, max(2, *classes) + 1), 1e-9)
+    p[:, classes] = model.predict_proba(X)
+    found = audit.gather(X, THREE, None, model=model, member=MEMBER)["log_odds"][0]
+    np.testing.assert_allclose(found, log_odds(np.log(p), THREE), rtol=1e-4, atol=1e-5)
+
+
+def test_a_model_that_reads_names_of_columns_is_refused_with_a_way_on() -> None:
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    scaled = ColumnTransformer([("scaled", StandardScaler(), list("abcd"))])
+    model = make_pipeline(scaled, LogisticRegression()).fit(frame, THREE)
+    with pytest.raises(InputError, match=r"it fails on the records, an array .*a data frame"):
+        audit.gather(frame, THREE, None, model=model, member=MEMBER)
+
+    with pytest.raises(InputError, match=r"not of words; number the words of a data frame"):
+        audit.gather(frame.assign(a="b"), THREE, None, model=model, member=MEMBER)
+
+    def asked(x):
+        return model.predict_proba(pd.DataFrame(x, columns=list("abcdef")))
+
+    given = {"model": asked, "outputs": "probabilities", "member": MEMBER}
+    found = audit.gather(frame, THREE, None, **given)["log_odds"][0]
+    wanted = log_odds(np.log(model.predict_proba(frame)), THREE)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+UNSTEADY = {
+    "dropout that is left on": lambda: Answering(
+        lambda of, x: of["a"](nn.functional.dropout(x, 0.5, training=True)), a=nn.Linear(6, 3)
+    ),
+    "a norm without statistics": lambda: nn.Sequential(
+        nn.Linear(6, 8), nn.BatchNorm1d(8, track_running_stats=False), nn.Linear(8, 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSTEADY)
+def test_a_model_whose_answer_is_not_the_record_s_alone_is_said(name) -> None:
+    model = seeded(UNSTEADY[name])()
+    stream = TensorDataset(torch.tensor(X), torch.tensor(THREE))
+    for x, y in ((X, THREE), (stream, None)):
+        found = audit.gather(x, y, None, model=model, member=MEMBER)
+        assert any("answers the same records otherwise" in one for one in found.warnings)
+    found = audit.gather(X, THREE, lambda x, y, seed: model, n_reference=2, n_targets=1)
+    assert sum("answers the same records otherwise" in one for one in found.warnings) == 1
+    with pytest.warns(UserWarning, match="answers the same records otherwise"):
+        signals.loss(model, X, THREE)
+    with pytest.warns(UserWarning, match="answers the same records otherwise"):
+        signals.loss([nn.Linear(6, 3), model], X, THREE)

@@ -261,9 +261,24 @@ class Cosine(nn.Linear):
         return 5 * nn.functional.linear(x, nn.functional.normalize(self.weight)) + self.bias
 
 
+class Beside(nn.Module):
+    """A head that is declared before a part of which the answer is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head, self.projector = nn.Linear(4, 3), nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.head(x)
+
+
 @pytest.mark.parametrize(
     ("head", "there"),
-    [(lambda: nn.Linear(4, 3, bias=False), True), (lambda: Cosine(4, 3), False)],
+    [
+        (lambda: nn.Linear(4, 3, bias=False), True),
+        (lambda: Cosine(4, 3), False),
+        (Beside, True),
+    ],
 )
 def test_what_a_last_layer_predicts_is_the_reference_s_own_hinge_or_is_left_out(head, there):
     def train(x, y, seed):

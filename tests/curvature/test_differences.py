@@ -6,10 +6,12 @@ import torch
 from torch import nn
 
 from membership import attacks, curvature, models
+from membership.curvature.differences import slopes_apart
 from membership.errors import InputError
 from tests.curvature.odd_modules import TOKENS, Of, X, Y, cross_entropy
 
 RECIPE = {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 5e-4, "damping": 2.0}
+NEAR = RECIPE | {"damping": 5.0}
 CALLS = {
     "gradients": lambda model, x, y: curvature.per_record_gradients(model, cross_entropy, x, y),
     "hessian": lambda model, x, y: curvature.hessian(model, cross_entropy, x, y),
@@ -179,3 +181,94 @@ def test_a_record_without_a_second_derivative_is_named(call):
     assert np.isfinite(CALLS["gradients"](model, blank, Y)).all()
     with pytest.raises(InputError, match="the Hessian is not finite at record 0"):
         CALLS[call](model, blank, Y)
+
+
+def test_a_loss_that_is_detached_in_part_is_refused():
+    def focal(output, y):
+        loss = cross_entropy(output, y)
+        return (1 - torch.exp(-loss)).detach() ** 2 * loss
+
+    with pytest.raises(InputError, match="its gradient is no derivative"):
+        curvature.per_record_gradients(models.mlp(6, (5,), 3), focal, X, Y)
+
+
+def probe(m, x):
+    with torch.no_grad():
+        features = torch.tanh(m.first(x))
+    return m.last(features)
+
+
+def test_a_frozen_body_is_the_way_of_a_linear_probe():
+    torch.manual_seed(1)
+    model = Of(probe, first=nn.Linear(6, 5), last=nn.Linear(5, 3))
+    with pytest.raises(InputError, match=r"its gradient is no derivative; .* requires_grad_"):
+        CALLS["gradients"](model, X, Y)
+    model.first.requires_grad_(False)
+    features = torch.tanh(model.first(X)).detach()
+    for curve in (curvature.per_record_gradients, curvature.hessian):
+        expected = curve(model.last, cross_entropy, features, Y)
+        np.testing.assert_allclose(curve(model, cross_entropy, X, Y), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("function", "alike"),
+    [
+        (lambda v: v["w"].square(), True),
+        (lambda v: v["w"].relu(), True),
+        (lambda v: v["w"].float().square().double(), True),
+        (lambda v: v["w"].bfloat16().square().double(), True),
+        (lambda v: 1e8 + v["w"].square(), True),
+        (lambda v: 1e-9 * v["w"].square(), True),
+        (lambda v: nn.functional.softplus(40 - v["w"].abs()) - (40 - v["w"].abs()), True),
+        (lambda v: v["w"].sort().values * torch.arange(50), True),
+        (lambda v: v["w"].square().detach() + v["w"], False),
+        (lambda v: v["w"] * v["w"].detach(), False),
+        (lambda v: StraightThrough.apply(v["w"]), False),
+        (lambda v: 1e8 + Reverse.apply(v["w"]), False),
+        (lambda v: 1e-3 * Reverse.apply(v["w"]) + v["w"], False),
+    ],
+)
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 1.0, 1e3])
+def test_slopes_are_compared_at_the_precision_of_the_function(function, alike, scale):
+    w = scale * torch.randn(50, generator=torch.Generator().manual_seed(3)).double()
+    if scale != 1.0 and not alike:
+        return
+    assert (slopes_apart(function, {"w": w}) is None) == alike
+
+
+def distance(m, x):
+    return m.last(torch.linalg.vector_norm(m.first(x), dim=1, keepdim=True))
+
+
+BLANK = torch.cat([X[:3], torch.zeros(1, 6), X[4:8], torch.zeros(1, 6), X[9:]])
+NO_SECOND = {
+    "normalised": lambda: Of(
+        lambda m, x: m.last(nn.functional.normalize(m.first(x), dim=1)),
+        first=nn.Linear(6, 5, bias=False),
+        last=nn.Linear(5, 3),
+    ),
+    "a norm": lambda: Of(distance, first=nn.Linear(6, 5, bias=False), last=nn.Linear(1, 3)),
+    "a root": lambda: Of(
+        lambda m, x: m.last(torch.sqrt(m.first(x).square().sum(1, keepdim=True))),
+        first=nn.Linear(6, 5, bias=False),
+        last=nn.Linear(1, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_SECOND)
+def test_a_record_without_second_derivatives_is_named(name):
+    torch.manual_seed(1)
+    model = NO_SECOND[name]()
+    given, query = (BLANK, Y), (X + 1, Y)
+    for run in (
+        lambda: curvature.hessian(model, cross_entropy, *given),
+        lambda: curvature.spectrum(model, cross_entropy, *given),
+        lambda: attacks.sif(model, cross_entropy, given, query, 5.0),
+        lambda: attacks.sif(model, cross_entropy, given, query, 5.0, solver="cg"),
+        lambda: attacks.iha(model, cross_entropy, given, query, [False] * 12, **NEAR),
+        lambda: attacks.iha(model, cross_entropy, given, query, [False] * 12, **NEAR, solver="cg"),
+    ):
+        with pytest.raises(InputError, match=r"not finite at record 3 \(the first of 2 such\)"):
+            run()
+    assert np.isfinite(curvature.hessian(model, cross_entropy, X, Y)).all()

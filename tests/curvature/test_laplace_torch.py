@@ -9,6 +9,7 @@ from membership import data, models, training
 from membership.curvature import last_layer, last_layer_laplace
 from membership.errors import InputError
 
+pytest.importorskip("laplace")
 structures = pytest.mark.parametrize("structure", ["full", "kron", "diag"])
 
 

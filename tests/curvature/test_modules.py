@@ -40,7 +40,7 @@ def by_autograd(name):
             hessian = by_differences(gradient, parameters)
         else:
             hessian = torch.stack([flat(one, retain_graph=True) for one in gradient()])
-    return torch.stack(rows).numpy(), hessian.numpy()
+    return torch.stack(rows).detach().numpy(), hessian.detach().numpy()
 
 
 def by_differences(gradient, parameters, step=1e-5):

@@ -112,6 +112,13 @@ def test_a_loss_is_taken_in_float64_with_what_it_holds(given, by_hand):
     assert held.dtype == torch.float32
 
 
+def test_a_loss_whose_own_parameters_are_to_be_trained_is_refused():
+    loss = Focal()
+    loss.alpha = nn.Parameter(WEIGHT.clone())
+    loss.forward = lambda output, y: loss.alpha[y] * cross_entropy(output, y)
+    assert "reads trainable tensors" in refused(loss=loss)
+
+
 def test_a_loss_that_holds_float32_is_named_with_what_would_do():
     def closed(output, y):
         return nn.functional.cross_entropy(output, y, weight=WEIGHT, reduction="none")
@@ -148,6 +155,22 @@ class Squeezed(nn.Module):
 
     def forward(self, x):
         return self.net(x).squeeze()
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize(
+    ("model", "loss", "y", "message"),
+    [
+        (nn.Sequential(nn.Linear(6, 1), nn.Flatten(0)), BINARY, "column", "give y.squeeze(1)"),
+        (nn.Linear(6, 1), BINARY, "row", "y has (2,): give y.reshape((-1, 1))"),
+        (nn.Linear(6, 1), nn.MSELoss(reduction="none"), "row", "give y.reshape((-1, 1))"),
+        (nn.Linear(6, 2), BINARY, "two", ".flatten(1).sum(1) where a record has several"),
+    ],
+)
+def test_answers_and_targets_that_do_not_fit_are_told_what_to_give(model, loss, y, message):
+    label = (Y > 0).float()
+    targets = {"row": label, "column": label[:, None], "two": torch.stack([label, label], dim=1)}
+    assert message in refused(model, loss, y=targets[y])
 
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")

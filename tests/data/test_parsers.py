@@ -168,10 +168,12 @@ def test_texas100_refuses_a_missing_label(tmp_path, write_tar):
         parsers.texas100(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"1,0,1\n2,0\n", b"1,0,x\n", b"1,0,300\n"])
+@pytest.mark.parametrize(
+    "content", [b"1,0,1\n2,0\n", b"1,0,x\n", b"1,0,300\n", b"1,0,1.5\n", b"1,0,-1\n"]
+)
 def test_uneven_or_foreign_lines_are_refused(tmp_path, write_tar, content):
     write_tar(tmp_path / "dataset_purchase.tgz", {"dataset_purchase": content})
-    with pytest.raises(ValueError, match=r"columns|convert"):
+    with pytest.raises(ValueError, match=r"columns|convert|no whole number of 0 to 255"):
         parsers.purchase100(tmp_path)
 
 

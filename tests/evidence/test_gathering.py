@@ -2,6 +2,7 @@
 
 import functools
 import threading
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -36,6 +37,26 @@ def test_it_is_gathered_once_and_read_back(tmp_path):
     assert CALLS == ["observed"]
     one, two = (tmp_path / d / "digits.evidence" for d in ("results", "elsewhere"))
     assert one.read_bytes() == two.read_bytes()
+
+
+def test_it_is_gathered_without_the_libraries_that_extras_bring(tmp_path, monkeypatch):
+    installed = metadata.version
+
+    def version(library):
+        if library in {"laplace-torch", "jax", "neural-tangents"}:
+            raise metadata.PackageNotFoundError(library)
+        return installed(library)
+
+    monkeypatch.setattr(metadata, "version", version)
+    monkeypatch.setattr(gathering, "versions", gathering.versions.__wrapped__)
+    found = gathering.versions()
+    assert {name for name, said in found.items() if said == "absent"} == {
+        "laplace-torch", "jax", "neural-tangents"
+    }  # fmt: skip
+    assert found["numpy"] == np.__version__
+    assert evidence.gathered("digits", observe, {}, tmp_path).equals(outputs())
+    (part,) = evidence.in_parts(lambda item: {"a": np.full(2, item)}, [3])
+    assert part["a"].tolist() == [3, 3]
 
 
 @pytest.mark.slow

@@ -11,13 +11,16 @@ from membership.exhibits.recompute import recompute
 
 ROOT = paths.project_root()
 RECORDS = sorted((ROOT / "results" / "paper").glob("*/*.json"))
-SEVERAL_MINUTES = ("gmip", "comparison", "bayes_optimal", "bmia")
+SEVERAL_MINUTES = ("comparison", "bayes_optimal")
 
 
 def differing(chapter: str) -> list[str]:
     settings = running.settings_class(chapter).from_values({"profile": "paper"})
     report = recompute(settings, check=True)
-    assert len(report.computed) + len(report.measured) > 5
+    recorded = {path.stem for path in RECORDS if path.parent.name == chapter}
+    assert {*report.computed, *report.measured} == recorded
+    if report.undrawn and not report.differences:
+        pytest.skip(f"{chapter}: {report.last_line(checked=True)}")
     return report.differences
 
 

@@ -64,7 +64,7 @@ def test_every_exhibit_of_the_paper_is_declared_as_the_paper_labels_it(chapter):
     assert {one.id: (one.label, one.kind) for one in own} == {
         row.id: (row.label, row.kind) for row in listed.itertuples()
     }
-    assert len(of_the_papers()) == 48
+    assert len(of_the_papers()) >= 48
 
 
 def test_a_broken_declaration_is_not_taken_for_a_missing_one(monkeypatch):

@@ -169,6 +169,35 @@ def test_a_drawn_exhibit_has_five_files_and_another_two(settings, toy):
         files.contents_of(toy.EXHIBITS[0], table.head(0), {})
 
 
+def test_what_is_drawn_has_the_digits_of_its_table_and_its_words(toy):
+    table = toy.table().assign(said=["1.00", "0.50", "", "x"], n=[1, 2, 3, 4])
+    seen = files.as_saved(table.assign(value=table["value"] / 3))
+    assert files.csv_bytes(seen) == files.csv_bytes(table.assign(value=table["value"] / 3))
+    assert seen["value"].tolist() == [float(f"{value / 3:.10g}") for value in table["value"]]
+    assert (seen["said"].tolist(), seen["n"].tolist()) == (["1.00", "0.50", "", "x"], [1, 2, 3, 4])
+    assert seen.attrs == table.attrs
+    # Another processor's last digit draws the same.
+    nearly = table.assign(value=table["value"] * (1 + 2e-15))
+    assert nearly["value"].tolist() != table["value"].tolist()
+    made, other = (files.contents_of(toy.EXHIBITS[1], each, {}) for each in (table, nearly))
+    assert made == other
+
+
+def test_another_drawing_of_the_same_table_is_another_commit_s(settings, monkeypatch, toy):
+    toy.install(monkeypatch)
+    settings = dataclasses.replace(settings, chapter="gmip")
+    monkeypatch.setattr(provenance, "is_in_history", lambda commit: True)
+
+    def save(commit, draw=toy.draw):
+        monkeypatch.setattr(provenance, "git_commit", lambda: commit)
+        exhibit = dataclasses.replace(toy.EXHIBITS[1], draw=draw)
+        files.save(exhibit, toy.table(), settings, {})
+        return files.load("gmip-fig-1", "quick")[1]["commit"]
+
+    assert [save("one"), save("two")] == ["one", "one"]
+    assert save("three", lambda made: toy.draw(made.assign(value=-made["value"]))) == "three"
+
+
 def test_the_same_result_of_another_commit_keeps_its_record(settings, results, monkeypatch, toy):
     toy.install(monkeypatch)
     settings = dataclasses.replace(settings, chapter="gmip")

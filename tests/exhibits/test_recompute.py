@@ -8,8 +8,8 @@ import pytest
 
 from membership import evidence, limits, manifest
 from membership.errors import InputError
-from membership.exhibits import Exhibit, files
-from membership.exhibits.recompute import Report, differences, recompute, recompute_all
+from membership.exhibits import Exhibit, files, provenance
+from membership.exhibits.recompute import DRAWN_ON, Report, differences, recompute, recompute_all
 from membership.running import settings_class
 from tests.evidence.examples import outputs
 
@@ -71,7 +71,13 @@ def test_a_check_writes_nothing_and_finds_what_changed(made, results):
     before = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
     report = recompute(made, check=True)
     assert report.differences == []
-    assert report.last_line(checked=True).endswith("1 have no paper-size run, all equal")
+    said = "1 have no paper-size run, all equal"
+    assert report.undrawn == ["gmip-fig-1"]  # nobody said on which processor it was drawn
+    assert report.last_line(checked=True).endswith(
+        f"{said}; drawings of 1 were not compared, since another matplotlib or processor made them"
+    )
+    (results / "paper" / DRAWN_ON).write_text(f"{provenance.processor()}\n")
+    assert recompute(made, check=True).last_line(checked=True).endswith(said)
     other = outputs()
     other["log_odds"] = other["log_odds"] + np.float32(0.01)
     evidence.save(results / "paper" / "gmip" / "outputs-digits.evidence", other)
@@ -136,6 +142,28 @@ def test_rounding_changes_no_file_and_more_than_that_does(made, toy, results, mo
     assert "1.00" in rounded(4.8e-15, text=["1.00", "0.50"])
 
 
+def test_another_matplotlib_s_drawing_is_compared_once_its_record_has_given_way(
+    made, results, monkeypatch
+):
+    (results / "paper").mkdir(exist_ok=True)
+    (results / "paper" / DRAWN_ON).write_text(f"{provenance.processor()}\n")
+    monkeypatch.setattr(provenance, "is_in_history", lambda commit: True)
+
+    def at(commit, matplotlib):
+        monkeypatch.setattr(provenance, "git_commit", lambda: commit)
+        monkeypatch.setattr(provenance, "versions", lambda: {"matplotlib": matplotlib})
+        before = recompute(made, check=True).undrawn
+        recompute(made)
+        return before, files.load("gmip-fig-1", "paper")[1]["commit"]
+
+    assert at("one", "3.1") == ([], "one")
+    assert at("two", "3.1") == ([], "one")
+    assert at("three", "3.2") == (["gmip-fig-1"], "three")
+    assert at("four", "3.2") == ([], "three")
+    # A table that is not drawn is the same whatever draws.
+    assert files.load("gmip-tab-1", "paper")[1]["commit"] == "one"
+
+
 def test_what_was_never_committed_is_a_difference(made):
     report = recompute(made, check=True)
     assert "gmip-tab-1: nothing is committed" in report.differences
@@ -171,9 +199,10 @@ def test_words_rows_and_columns_have_to_be_the_same():
 
 def test_reports_of_chapters_add_up():
     total = Report(computed=["a"])
-    total.add(Report(computed=["b"], measured={"c": ["e"]}, differences=["d"]))
+    total.add(Report(computed=["b"], measured={"c": ["e"]}, differences=["d"], undrawn=["a"]))
     assert total.last_line(checked=True) == (
-        "2 exhibits computed, 1 stand in as measured, 1 difference"
+        "2 exhibits computed, 1 stand in as measured, 1 difference; drawings of 1 were not "
+        "compared, since another matplotlib or processor made them"
     )
 
 

@@ -40,8 +40,7 @@ def large_task():
 @pytest.fixture(scope="module")
 def quickly_compiled():
     """JAX compiles without most optimisations: for tests that run little of what it compiles."""
-    import jax
-
+    jax = pytest.importorskip("jax")
     jax.config.update("jax_disable_most_optimizations", True)
     yield
     jax.config.update("jax_disable_most_optimizations", False)

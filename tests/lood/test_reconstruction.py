@@ -4,6 +4,7 @@ import pytest
 from membership import lood, nngp
 from membership.errors import InputError
 
+pytest.importorskip("jax")
 KERNEL = nngp.rbf(1.0)
 
 

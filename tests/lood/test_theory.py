@@ -92,6 +92,7 @@ def test_the_record_is_stationary_for_kl(task, kernel):
 
 
 def test_the_slope_of_the_mean_distance_is_that_of_proposition_5_1(task):
+    pytest.importorskip("jax")
     x, y, (x_s, y_s) = task.without(4)
     kernel = nngp.rbf(0.05)
     comparison = lood.compare(kernel, x, y, (x_s, y_s), NOISE)

@@ -100,7 +100,7 @@ def test_null_repeats_with_its_seed():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(InputError, match="n_member is 0 and n_non_member 4"):
+    with pytest.raises(InputError, match="n_member = 0"):
         metrics.peak_accuracy_null(0, 4, 0)
     with pytest.raises(InputError, match="threshold is NaN"):
         metrics.accuracy([0.0, 1.0], [False, True], np.nan)

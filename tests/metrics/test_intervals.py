@@ -44,6 +44,29 @@ def test_bootstrap_resamples_each_class_on_its_own(overlapping):
     assert set(sizes) == {(100, 200)}
 
 
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_bootstrap_is_scipys(overlapping, level):
+    score, member = overlapping
+
+    def difference(members, others):
+        return members.mean() - others.mean()
+
+    expected = stats.bootstrap(
+        (score[member], score[~member]),
+        difference,
+        n_resamples=1_000,
+        batch=1,
+        vectorized=False,
+        confidence_level=level,
+        method="percentile",
+        random_state=np.random.default_rng(2),
+    ).confidence_interval
+    found = metrics.interval(
+        lambda s, m: difference(s[m], s[~m]), score, member, level=level, seed=2
+    )
+    assert found == pytest.approx(tuple(expected), rel=1e-14)
+
+
 @pytest.mark.slow
 def test_bootstrap_repeats_with_its_seed(overlapping):
     first = metrics.interval("auc", *overlapping, seed=5)

@@ -1,32 +1,15 @@
 """Kernels against wide networks, closed forms and block by block."""
 
-import sys
-import warnings
-from types import ModuleType
-
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jax.experimental import enable_x64
 
 from membership import nngp
 from membership.errors import InputError
 from membership.nngp import kernels
 from membership.nngp.activations import ACTIVATIONS
-
-KERNELS = [
-    nngp.fully_connected(3, "relu", 1.3, 0.2),
-    nngp.fully_connected(3, "gelu", 1.3, 0.2),
-    nngp.fully_connected(2, "erf", 1.3, 0.2),
-    nngp.convolutional(2, "relu"),
-    nngp.convolutional(1, "gelu"),
-    nngp.rbf(0.5),
-    nngp.polynomial(2, 1.0).scaled(3.0),
-]
-NAMES = [repr(kernel)[:40] for kernel in KERNELS]
+from tests.nngp.examples import KERNELS, NAMES
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
@@ -39,54 +22,6 @@ def test_blocks_change_nothing_and_the_matrix_is_exactly_symmetric(kernel, image
     assert (kernel(x1) == kernel(x1).T).all()
     np.testing.assert_allclose(kernel(x1, x1), square, rtol=0, atol=1e-13)
     np.testing.assert_allclose(kernel.diagonal(x1), np.diagonal(square), rtol=0, atol=1e-13)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
-def test_the_traceable_form_is_the_same_function(kernel, images):
-    x1, x2 = images
-    with nngp.float64():
-        both = np.asarray(kernel.traceable(jnp.asarray(x1), jnp.asarray(x2)))
-        alone = np.asarray(kernel.traceable_diagonal(jnp.asarray(x1)))
-    assert both.dtype == np.float64
-    np.testing.assert_allclose(both, kernel(x1, x2), rtol=0, atol=1e-13)
-    np.testing.assert_allclose(alone, kernel.diagonal(x1), rtol=0, atol=1e-13)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kernel", KERNELS, ids=NAMES)
-def test_the_gradient_is_the_limit_of_differences(kernel, images):
-    x1, x2 = images
-    direction, h = np.random.default_rng(1).standard_normal(x1.shape), 1e-5
-    weights = np.random.default_rng(2).standard_normal((len(x1), len(x2)))
-
-    def total(x):
-        return (weights * kernel(x, x2)).sum() + kernel.diagonal(x).sum()
-
-    def traced(x):
-        return (weights * kernel.traceable(x, x2)).sum() + kernel.traceable_diagonal(x).sum()
-
-    slope = (total(x1 + h * direction) - total(x1 - h * direction)) / (2 * h)
-    with nngp.float64():
-        gradient = np.asarray(jax.grad(traced)(jnp.asarray(x1)))
-    assert (gradient * direction).sum() == pytest.approx(slope, rel=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("activation", ["relu", "gelu", "erf"])
-def test_the_gradient_is_finite_where_a_record_meets_itself(activation, images):
-    kernel, x = nngp.fully_connected(4, activation), images[0]
-    with nngp.float64():
-        slope = jax.grad(lambda q: kernel.traceable(q, jnp.asarray(x)).sum())(jnp.asarray(x))
-    assert np.isfinite(slope).all()
-
-
-def test_float64_ends_with_its_context():
-    with nngp.float64():
-        assert jnp.ones(1, dtype=float).dtype == jnp.float64
-    assert jnp.ones(1, dtype=float).dtype == jnp.float32
-    nngp.convolutional(1, engine="neural-tangents")(np.ones((2, 1, 2, 2)))
-    assert not jax.config.jax_enable_x64
 
 
 def test_scaled_multiplies(images):
@@ -118,26 +53,6 @@ def test_a_matrix_beyond_memory_is_refused_with_its_size(monkeypatch):
         InputError, match=r"20,000 and 20,000 records needs about 3\.2 gigabytes.*1\.0 are"
     ):
         nngp.rbf()(x)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("network", "activation", "depth"),
-    [
-        (nngp.fully_connected, "relu", 10),
-        (nngp.fully_connected, "gelu", 3),
-        (nngp.fully_connected, "erf", 1),
-        (nngp.convolutional, "relu", 1),
-        (nngp.convolutional, "gelu", 2),
-        (nngp.convolutional, "erf", 3),
-    ],
-)
-def test_the_closed_form_is_the_kernel_of_neural_tangents(images, network, activation, depth):
-    closed = network(depth, activation, 1.3, 0.2)
-    library = network(depth, activation, 1.3, 0.2, engine="neural-tangents")
-    x1, x2 = images
-    np.testing.assert_allclose(closed(x1, x2), library(x1, x2), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(closed.diagonal(x1), library.diagonal(x1), rtol=0, atol=1e-12)
 
 
 def test_a_wide_network_has_the_kernel_as_its_covariance():
@@ -236,26 +151,6 @@ def test_the_slope_is_the_derivative_of_the_dual_map(name):
         assert phi.slope(a, b, c) == pytest.approx(slope, abs=1e-8)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ACTIVATIONS)
-@pytest.mark.parametrize("depth", [1, 4])
-def test_it_is_the_tangent_kernel_of_neural_tangents(name, depth, x):
-    unused = "neural_tangents.experimental"
-    sys.modules.setdefault(unused, ModuleType(unused))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        from neural_tangents import stax
-    dense = {"W_std": 1.3, "b_std": 0.2}
-    phi = {"relu": stax.Relu, "gelu": stax.Gelu, "erf": stax.Erf}[name]
-    hidden = [stax.serial(stax.Dense(1, **dense), phi())] * depth
-    function = stax.serial(stax.Flatten(), *hidden, stax.Dense(1, **dense))[2]
-    with enable_x64():
-        expected = np.asarray(function(x, None, "ntk"))
-    kernel = nngp.fully_connected(depth, name, 1.3, 0.2)
-    np.testing.assert_allclose(nngp.tangent_kernel(kernel, x), expected, rtol=1e-11)
-    np.testing.assert_allclose(nngp.tangent_kernel(kernel.scaled(3.0), x), 3 * expected, rtol=1e-11)
-
-
 def test_a_wide_network_has_it_as_the_product_of_its_gradients(x):
     rng, rows, width, n = np.random.default_rng(1), x.reshape(6, -1), 300, 60
     products = []
@@ -273,6 +168,5 @@ def test_a_wide_network_has_it_as_the_product_of_its_gradients(x):
 
 
 def test_what_is_no_such_kernel_is_refused(x):
-    for kernel in (nngp.rbf(), nngp.fully_connected(1, engine="neural-tangents")):
-        with pytest.raises(InputError, match=r"give one of nngp\.fully_connected, closed form"):
-            nngp.tangent_kernel(kernel, x)
+    with pytest.raises(InputError, match=r"give one of nngp\.fully_connected, closed form"):
+        nngp.tangent_kernel(nngp.rbf(), x)

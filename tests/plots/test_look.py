@@ -56,3 +56,15 @@ def test_an_axis_has_plain_numbers(limits, unit, labels):
     low, high = limits
     found = [label.get_text() for x, label in shown if low * 0.999 <= x <= high * 1.001]
     assert found == labels
+
+
+def test_what_has_no_named_series_has_no_legend():
+    figure = Figure(layout="constrained")
+    axis = figure.subplots()
+    axis.plot([0, 1], [0, 1])
+    look.legend_above(figure, [axis])
+    assert figure.legends == []
+    axis.plot([0, 1], [1, 0], label="IHA")
+    with look.style():
+        look.legend_above(figure, [axis])
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["IHA"]

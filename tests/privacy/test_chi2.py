@@ -75,9 +75,12 @@ def test_all_three_agree_with_scipy_where_scipy_is_good(d, lam):
 
 
 def test_without_noncentrality_it_is_the_central_law():
-    x = np.array([0.01, 1.0, 7.0, 30.0, 200.0])
-    np.testing.assert_allclose(chi2.log_cdf(x, 7, 0.0), stats.chi2(7).logcdf(x), rtol=1e-11)
-    np.testing.assert_allclose(chi2.log_sf(x, 7, 0.0), stats.chi2(7).logsf(x), rtol=1e-11)
+    x, central = np.array([0.01, 1.0, 7.0, 30.0, 200.0]), stats.chi2(7)
+    # The logarithm of the larger tail by the smaller: not every SciPy does so itself.
+    below = np.where(x < 7, central.logcdf(x), np.log1p(-np.minimum(central.sf(x), 0.9)))
+    above = np.where(x < 7, np.log1p(-np.minimum(central.cdf(x), 0.9)), central.logsf(x))
+    np.testing.assert_allclose(chi2.log_cdf(x, 7, 0.0), below, rtol=1e-11)
+    np.testing.assert_allclose(chi2.log_sf(x, 7, 0.0), above, rtol=1e-11)
 
 
 def test_ends_of_the_line():

@@ -2,6 +2,8 @@ import pytest
 
 from membership import privacy
 
+pytest.importorskip("dp_accounting")
+
 SIZES = {"n": 256, "n_records": 60_000, "epochs": 60, "sigma": 1.1}
 REPLACED = {"adjacency": "replace-one"}
 

@@ -73,6 +73,8 @@ def drawn(seed: int) -> pd.DataFrame:
         score = np.argsort(np.argsort(score)).astype(float)  # as numbers of rows
     if seed == 8:
         score = np.sort(score)
+    if seed == 9:
+        score = 5.0 * member - 1  # as the membership itself
     n = len(score)
     group = rng.choice(NAMES, n) if seed % 2 else None
     # Some first rows share a name, and say different things.

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from membership.errors import InputError
+from membership.exhibits import provenance
+from membership.running import notebook, settings_class
+
 
 def outputs(executed: Path) -> str:
     cells = json.loads(executed.read_text())["cells"]
@@ -182,3 +186,16 @@ def test_plain_papermill_finds_a_misspelt_parameter_too(project):
     assert done.returncode == 1
     assert "InputError: unknown parameter 'n_repeat'; did you mean 'n_repeats'?" in done.stderr
     assert not (project.root / "kernel.pid").exists()
+
+
+def test_a_paper_size_run_from_a_changed_tree_is_refused_before_any_work(monkeypatch):
+    started = []
+    settings = settings_class("lood").from_values({"profile": "paper"})
+    monkeypatch.setattr(notebook, "check", lambda *_: settings)
+    monkeypatch.setattr(notebook, "fingerprint", lambda *_: "")
+    monkeypatch.setattr(notebook, "is_up_to_date", lambda *_: False)
+    monkeypatch.setattr(notebook, "_run", lambda *_: started.append("run"))
+    monkeypatch.setattr(provenance, "git_commit", lambda: f"abc{provenance.DIRTY}")
+    with pytest.raises(InputError, match="profile = 'paper': src or notebooks differ"):
+        notebook.run_notebook("lood", {"profile": "paper"}, quiet=True)
+    assert started == []

@@ -88,7 +88,7 @@ def test_what_is_not_there_is_an_error():
 @pytest.mark.parametrize("page", PAGES)
 def test_a_chapter_s_notebook_has_nothing_that_only_the_site_fills_in(page, outcomes):
     text = paths.text_of(source_path(page))
-    assert len(LEFT.findall(text)) > 10
+    assert LEFT.search(text)
     whole = json.loads(jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb"))
     code = [cell for cell in whole["cells"] if cell["cell_type"] == "code"]
     made = opened.filled(json.loads(json.dumps(whole)), page)

@@ -21,6 +21,7 @@ from membership.errors import InputError
 CHUNK = 2**24
 # Below this the survival function loses digits, and soon is 0.
 SMALLEST = 1e-280
+MANY = 1e6
 
 
 def bmia(
@@ -207,26 +208,50 @@ def bmia_mixture(
     return _mixture(z)
 
 
-def bmia_from_moments(target_hinge: Any, mean: Any, sd: Any) -> FloatArray:
+def bmia_from_moments(
+    target_hinge: Any, mean: Any, sd: Any, *, several: str = "mixture"
+) -> FloatArray:
     r"""Score records by moments of the predicted hinge, of one reference or of several.
+
+    Several references can be put together in two ways. The mixture asks for the tail of their
+    predictions together. The other splits the variance, as the paper's ICML 2026 edition is
+    reported to (its algorithm itself was not seen): with W the mean of the K references'
+    variances and B the variance of their means, Student's test of :math:`t = (s_0 - \bar m) /
+    \sqrt{(1 + 1/K) B + W}` has :math:`(K - 1) (1 + W / ((1 + 1/K) B))^2` degrees of freedom, by
+    Satterthwaite. The two order records alike where references agree. Where they differ by more
+    than each is wide, the mixture's far tail is that of the highest reference alone.
 
     Parameters
     ----------
     target_hinge : array of shape (records,)
     mean, sd : array of shape (records,) or (references, records)
         Of the hinge that each reference predicts; standard deviations above 0.
+    several : {"mixture", "variance"}
+        What several references give.
 
     Returns
     -------
     ndarray of shape (records,)
         Of one reference z = (s0 - mean) / sd, as `bmia`; of several the log-odds of their
-        mixture, as `bmia_mixture`.
+        mixture, as `bmia_mixture`, or minus the logarithm of the p-value of t.
 
     Raises
     ------
     InputError
-        Shapes disagree, entries are not finite, or a standard deviation is not positive.
+        Shapes disagree, entries are not finite, a standard deviation is not positive, or
+        `several` is neither of the two.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> mean, sd = [[0.0, 0.0], [4.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]]
+    >>> attacks.bmia_from_moments([8.0, 3.0], mean, sd).round(2).tolist()
+    [11.05, 6.61]
+    >>> attacks.bmia_from_moments([8.0, 3.0], mean, sd, several="variance").round(2).tolist()
+    [1.84, 6.61]
     """
+    if several not in ("mixture", "variance"):
+        raise InputError(f'several is {several!r}; give "mixture" or "variance"')
     target = as_float64("target_hinge", target_hinge, 1)
     axes = max(1, np.ndim(mean))
     mean, sd = as_float64("mean", mean, axes), as_float64("sd", sd, axes)
@@ -237,8 +262,26 @@ def bmia_from_moments(target_hinge: Any, mean: Any, sd: Any) -> FloatArray:
         )
     if sd.min() < 1 / LARGEST:
         raise InputError(f"sd is as low as {sd.min():g}; give standard deviations above 0")
-    z = (target - mean) / sd
-    return z if axes == 1 else _mixture(z)
+    if axes == 1 or several == "mixture":
+        z = (target - mean) / sd
+        return z if axes == 1 else _mixture(z)
+    return _by_total_variance(target, mean, sd)
+
+
+def _by_total_variance(target: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """Minus the log p-value of Student's test by the variance within and between references."""
+    count, within = len(mean), np.square(sd).mean(axis=0)
+    if count == 1:
+        return (target - mean[0]) / sd[0]
+    between = (1 + 1 / count) * np.square(deviation(mean, ddof=1))
+    t = (target - mean.mean(axis=0)) / np.sqrt(between + within)
+    with np.errstate(divide="ignore", over="ignore"):
+        dof = (count - 1) * np.square(1 + within / between)
+    # Beyond so many degrees Student's law is the normal one.
+    few = dof < MANY
+    result = -stats.norm.logsf(t)
+    result[few] = -student_log_survival(t[few], dof[few])
+    return result
 
 
 def _mixture(z: FloatArray) -> FloatArray:
@@ -401,11 +444,13 @@ def _root(covariance: FloatArray) -> FloatArray:
     return vectors * np.sqrt(values.clip(min=0))[:, None, :]
 
 
-def moments_score(seen: Observed, variant: str, first: bool = True) -> FloatArray:
+def moments_score(
+    seen: Observed, variant: str, first: bool = True, several: str = "mixture"
+) -> FloatArray:
     mean, sd = (seen[f"posterior.{variant}.{name}"] for name in ("mean", "sd"))
     if first:
         mean, sd = mean[0], sd[0]
-    return bmia_from_moments(seen["hinge"], mean, sd)
+    return bmia_from_moments(seen["hinge"], mean, sd, several=several)
 
 
 _bmia = partial(
@@ -442,5 +487,13 @@ declare(
         needs=_CLOSED,
         equation="Algorithm 1, several references",
         score=lambda seen: moments_score(seen, "closed form", first=False),
+    ),
+    _bmia(
+        name="bmia-variance",
+        display="BMIA, variance split",
+        function=bmia_from_moments,
+        needs=_CLOSED,
+        equation="ICML 2026 edition, several references, as reported",
+        score=lambda seen: moments_score(seen, "closed form", first=False, several="variance"),
     ),
 )

@@ -27,7 +27,7 @@ ORDER = (
     *("bavaria", "bavaria-normal", "bavaria-offline"),
     *("rmia", "rmia-warm", "rmia-online", "rmia-share"),
     *("difference", "shokri", "l-attack", "lira-l", "loss-ratio"),
-    *("qmia", "bmia", "bmia-closed", "bmia-mixture"),
+    *("qmia", "bmia", "bmia-closed", "bmia-mixture", "bmia-variance"),
     *("sif", "iha", "iha-star", "residual"),
     *("matt", "matt-second", "matt-newton", "glir", "glir-steps"),
 )

@@ -292,11 +292,16 @@ def _share(seen: Observed) -> FloatArray:
     return rmia(target, references, *held, reference_member=seen[REFERENCES[1]])
 
 
+OFFLINE_SCALE = 0.33
+"""What the authors' code multiplies the threshold by where no reference has seen the record."""
+
+
 def base_score(seen: Observed, signal: str = "log_odds", online: bool = True) -> FloatArray:
-    """MAST's log-mean-exp over all references; offline over those without the record."""
+    """MAST's log-mean-exp over all references; offline over those without the record, scaled."""
     target, references = (loss_of(seen, name) for name in (signal, f"references.{signal}"))
     if not online:
-        return mast(target, references, reference_member=seen[REFERENCES[1]])
+        apart = mast(target, references, reference_member=seen[REFERENCES[1]])
+        return OFFLINE_SCALE * apart - (1 - OFFLINE_SCALE) * target
     inside = as_membership(seen[REFERENCES[1]], references.shape)
     return mast(target, evened(references, inside)[0])
 
@@ -360,20 +365,20 @@ declare(
     ),
     _base(
         name="base-warm",
-        display="BASE, temperature 2",
+        display="RMIA online (BASE), temperature 2",
         needs=_HALVED,
         knowledge=("logits", "reference models"),
         references=BOTH,
-        equation="online, logits halved",
+        equation="online, logits halved: RMIA's default and BASE's",
         score=lambda seen: base_score(seen, "halved_log_odds"),
     ),
     _base(
         name="base-offline",
         display="BASE offline",
-        needs=("log_odds", *REFERENCES),
-        knowledge=("losses", "reference models"),
+        needs=_HALVED,
+        knowledge=("logits", "reference models"),
         references=OUT,
-        equation="offline, which is MAST",
-        score=lambda seen: base_score(seen, online=False),
+        equation="offline, logits halved, threshold times 0.33: the authors' code",
+        score=lambda seen: base_score(seen, "halved_log_odds", online=False),
     ),
 )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from membership.arrays import FloatArray
+from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.settings import brief
 from membership.tables import Table
@@ -17,7 +17,7 @@ NO_ATTACK = re.compile(
     r"(.+_)?(id|ids|idx|uid|uuid|guid|rowid|userid)"
     r"|(row|record|sample|example|data|original|orig|df|patient|person)_?(index|number|num|nr|no)"
     r"|index|level_\d+|rows?|row_?names?|rn|nr|no|number|position|#"
-    r"|((true|pred|predicted|target|class)_)?(label|labels|class|classes)"
+    r"|((true|pred|predicted|target|class)_)?(label|labels|class|classes)|predicted"
     r"|y|y_(true|test|train|pred)|truth|ground_truth|target_?s|category|categories"
     r"|(is|in)_?(member|train|training|training_set)|membership|split|fold"
 )
@@ -93,9 +93,23 @@ def is_no_attack(name: str) -> bool:
     return bool(NO_ATTACK.fullmatch(_HUMP.sub("_", name).lower()))
 
 
-def notes_of_columns(scores: Mapping[str, FloatArray]) -> list[str]:
-    """Which columns number or order the rows of their file, as no attack does."""
-    return [f"{name} {what}" for name, score in scores.items() if (what := _of_rows(score))]
+def notes_of_columns(scores: Mapping[str, FloatArray], member: BoolArray) -> list[str]:
+    """Which columns number or order the rows of their file, or tell who is a member, as no attack.
+
+    An attack may be right about everybody, but hardly by one score for all members.
+    """
+    notes = {name: _of_rows(score) or _of_truth(score, member) for name, score in scores.items()}
+    return [f"{name} {what}" for name, what in notes.items() if what]
+
+
+def _of_truth(score: FloatArray, member: BoolArray) -> str:
+    inside, outside = np.unique(score[member]), np.unique(score[~member])
+    if len(inside) != 1 or len(outside) != 1 or inside == outside:
+        return ""
+    return (
+        "is one number for every member and another for all others, as a column that says who is "
+        "a member is. If it is no attack, leave it out."
+    )
 
 
 def _of_rows(score: FloatArray) -> str:

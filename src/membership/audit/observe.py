@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,15 @@ from membership.audit import sentences
 from membership.audit.distinct import drawn_whole
 from membership.audit.rows import require_whole
 from membership.audit.streams import Records, Streamed, is_stream, joined
-from membership.audit.tasks import Arrays, Task, answers_of, hashes_of, records_of, task_of
+from membership.audit.tasks import (
+    Arrays,
+    Task,
+    answers_of,
+    hashes_of,
+    notes_of_answers,
+    records_of,
+    task_of,
+)
 from membership.audit.trainings import Kept, Train, Trainings
 from membership.data.dataset import combine
 from membership.errors import InputError
@@ -199,10 +208,11 @@ def _gather_signals(
     task: Task,
     kept: Kept,
 ) -> tuple[Arrays, list[str]]:
-    """What each mask's model shows, the given one first; and a note where one seed's are apart."""
+    """What each mask's model shows, the given one first; and notes on what does not repeat."""
     given = [] if model is None else [_signals(model, parts, task)]
+    notes = [] if model is None else notes_of_answers(task, model, *parts[0])
     if train is None:
-        return stacked(given), []
+        return stacked(given), notes
     own = len(given)
 
     def show(task: Task, trained: Any, i: int) -> Arrays:
@@ -210,8 +220,8 @@ def _gather_signals(
         return _signals(trained, parts, task, inside)
 
     seeds = range(seed + own, seed + len(masks))
-    trained, notes = Trainings(train, parts[0], masks[own:], seeds, task, show, kept).shown()
-    return stacked(given + trained), notes
+    trained, further = Trainings(train, parts[0], masks[own:], seeds, task, show, kept).shown()
+    return stacked(given + trained), list(dict.fromkeys(notes + further))
 
 
 def _warnings(
@@ -306,21 +316,28 @@ def by_posterior(model: Any, part: Records, trained_on: BoolArray) -> Arrays:
     x, y = part
     if not isinstance(model, nn.Module) or isinstance(x, Streamed):
         return {}
-    linear = [name for name, one in model.named_modules() if isinstance(one, nn.Linear)]
-    try:
-        layer = curvature.last_layer(model, x, layer=linear[-1] if linear else "")
-        fit = layer.features[trained_on], layer.logits[trained_on]
-        with warnings.catch_warnings():
-            # A prior precision that tuning leaves open bends the attack, not the audit.
-            warnings.simplefilter("ignore")
-            posterior = curvature.last_layer_laplace(
-                *fit, "marginal-likelihood", weight=layer.weight, bias=layer.bias,
-                label=y[trained_on],
-            )  # fmt: skip
-        rival, rows = runner_up(layer.logits, y), np.arange(len(y))
-        variance = posterior.difference_variance(layer.features, y, rival)
-    except InputError:
-        return {}
+    heads = [
+        name
+        for name, one in model.named_modules()
+        if isinstance(one, nn.Linear) and one.out_features > y.max()
+    ]
+    # The last that is declared need not be the one that answers.
+    for name in reversed(heads):
+        with suppress(InputError):
+            return _of_layer(curvature.last_layer(model, x, layer=name), y, trained_on)
+    return {}
+
+
+def _of_layer(layer: curvature.LastLayer, y: np.ndarray, trained_on: BoolArray) -> Arrays:
+    fit = layer.features[trained_on], layer.logits[trained_on]
+    with warnings.catch_warnings():
+        # A prior precision that tuning leaves open bends the attack, not the audit.
+        warnings.simplefilter("ignore")
+        posterior = curvature.last_layer_laplace(
+            *fit, "marginal-likelihood", weight=layer.weight, bias=layer.bias, label=y[trained_on]
+        )
+    rival, rows = runner_up(layer.logits, y), np.arange(len(y))
+    variance = posterior.difference_variance(layer.features, y, rival)
     mean = layer.logits[rows, y] - layer.logits[rows, rival]
     return {"posterior_mean": mean, "posterior_sd": np.sqrt(variance)}
 

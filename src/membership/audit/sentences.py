@@ -296,7 +296,8 @@ LOOKED_AT = 4000
 
 def notes_of_scores(scored: Scored, level: float) -> list[str]:
     """Warnings about scores, a sentence each."""
-    notes = not_read(scored.not_read) + notes_of_columns({scored.column: scored.score})
+    notes = not_read(scored.not_read)
+    notes += notes_of_columns({scored.column: scored.score}, scored.member)
     notes += notes_of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
     return [*notes, *scored.noted, *notes_of_rows(scored.member)]
 

@@ -178,7 +178,7 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
 
 
 def _warnings(scored: Several, ranking: list[dict[str, Any]]) -> list[str]:
-    notes = notes_of_columns(scored.score)
+    notes = notes_of_columns(scored.score, scored.member)
     notes += [
         f"{attack['name']}: {text}"
         for attack in ranking

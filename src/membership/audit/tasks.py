@@ -124,7 +124,7 @@ class Regression(_Columns):
     A record's error e, summed over outputs, is stored as the log-odds of the likelihood
     exp(-e / (2 s)) of a Gaussian noise of variance s, of which the cross-entropy is e / (2 s). So
     attacks that rank losses rank errors, and likelihood ratios are those of that noise; s is the
-    mean error of reference models on records that they were not trained on.
+    mean error of an output of reference models on records that they were not trained on.
     """
 
     def labels(self, role: str, y: Any) -> np.ndarray:
@@ -163,7 +163,7 @@ class Regression(_Columns):
         """The errors, of which `signals` speaks so far, as log-odds."""
         errors = answers["log_odds"]
         unseen = errors[references][~masks[references]] if references else errors
-        scale = 2 * float(unseen.mean())
+        scale = 2 * float(unseen.mean()) / self.width(parts[0][1])
         if scale == 0:
             raise InputError("model: every record is answered exactly; nothing to rank")
         return {name: _odds(np.maximum(error / scale, SURE)) for name, error in answers.items()}
@@ -224,7 +224,7 @@ def _odds(loss: FloatArray) -> FloatArray:
 
 def _of_labels(model: Any, x: np.ndarray) -> FloatArray:
     """The probability of each label: some classifiers answer (records, classes) for each."""
-    answers = model.predict_proba(x)
+    answers = _called(model.predict_proba, x)
     if not isinstance(answers, list):
         return as_real("model: what it answers", answers).astype(np.float64)
     # A label that a half of the records has not, or all of them have, has one class.
@@ -235,6 +235,16 @@ def _of_labels(model: Any, x: np.ndarray) -> FloatArray:
         ],
         axis=1,
     )
+
+
+def _are_labels(classes: np.ndarray, shape: tuple[int, ...], n_classes: int) -> bool:
+    """Whether the classes of a classifier may be labels 0 to n_classes - 1, some or more."""
+    if classes.shape != shape or classes.dtype.kind not in "biuf":
+        return False
+    if (classes != classes.astype(int)).any() or classes.min() < 0:
+        return False
+    # A model that lacks one of these and has one beyond them counts them otherwise, as from 1.
+    return classes.max() < n_classes or set(range(n_classes)) <= set(classes.tolist())
 
 
 def task_of(name: str, outputs: str | None = None) -> Task:
@@ -253,7 +263,7 @@ def records_of(role: str, x: Any, y: Any, task: Task) -> Records:
         x, y = read_stream(x, y)
         y = task.labels(role, y)
     else:
-        x, y = as_real(f"{role}: the records", x), task.labels(role, y)
+        x, y = _numbers(role, x), task.labels(role, y)
     if len(x.shape) < 2 or len(x) != len(y) or len(y) < LEAST_RECORDS:
         raise InputError(
             f"{role} have shapes {x.shape} and {y.shape}; give at least {LEAST_RECORDS} records of "
@@ -274,6 +284,25 @@ def answers_of(task: Task, model: Any, x: Any, y: np.ndarray) -> FloatArray:
     return task.as_logits(model, answers)
 
 
+def _numbers(role: str, x: Any) -> np.ndarray:
+    try:
+        return as_real(f"{role}: the records", x)
+    except InputError as error:
+        if not hasattr(x, "columns"):
+            raise
+        raise InputError(
+            f"{error}; number the words of a data frame, as pandas.factorize does, and let train "
+            "and model put them back"
+        ) from None
+
+
+def notes_of_answers(task: Task, model: Any, x: Any, y: np.ndarray) -> list[str]:
+    """What is said of a model whose answer for a record is no function of that record."""
+    first, _ = next(in_parts(x[np.arange(min(len(y), 16))], y))
+    moved = networks.unsteady(lambda part: task.answers(model, part, task.width(y)), first)
+    return [f"A model {networks.UNSTEADY}."] if moved > networks.STEADY else []
+
+
 def hashes_of(task: Task, part: Records) -> np.ndarray:
     """A hash of each record with what is told of it."""
     parts = in_parts(*part)
@@ -285,7 +314,7 @@ def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:
     if isinstance(model, nn.Module):
         return signals.answers(model, x).numpy()
     if callable(model):
-        return as_real("model: what it answers", model(x.copy())).astype(np.float64)
+        return as_real("model: what it answers", _called(model, x.copy())).astype(np.float64)
     function = ", as its decision_function is" * hasattr(model, "decision_function")
     raise InputError(
         f"model is of type {type(model).__name__}; give a torch.nn.Module, {other}, or a function "
@@ -293,22 +322,32 @@ def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:
     )
 
 
+def _called(function: Any, x: np.ndarray) -> Any:
+    """What somebody's function answers; of what it raises itself, the first line and a way on."""
+    try:
+        return function(x)
+    except networks.FAILURES as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"model: it fails on the records, an array of shape {x.shape}: {networks.line(error)}; "
+            "give a function that makes of the array what the model reads, such as a data frame "
+            "with names of columns, and asks it"
+        ) from error
+
+
 def _of_classifier(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
-    p = as_real("model: what it answers", model.predict_proba(x)).astype(np.float64)
+    p = as_real("model: what it answers", _called(model.predict_proba, x)).astype(np.float64)
     if p.size == len(x) and n_classes <= 2 and not hasattr(model, "classes_"):
         p = np.stack([1 - p.ravel(), p.ravel()], axis=1)  # Of class 1 alone.
     if p.ndim != 2 or len(p) != len(x):
         raise InputError(f"model answers {p.shape} for {len(x)} records; give (records, classes)")
     classes = np.asarray(getattr(model, "classes_", range(p.shape[1])))
-    if (
-        classes.shape != p.shape[1:]
-        or classes.dtype.kind not in "biuf"
-        or (classes != classes.astype(int)).any()
-        or classes.astype(int).min() < 0
-    ):
+    if not _are_labels(classes, p.shape[1:], n_classes):
         raise InputError(
-            f"model: its classes are {str(classes[:3].tolist())[1:-1]}; train it on the labels "
-            "that it is given, whole numbers from 0"
+            f"model: its classes are {str(classes[:3].tolist())[1:-1]} and labels are 0 to "
+            f"{n_classes - 1}; train it on these, or, where column i of its predict_proba is label "
+            'i, give the function model.predict_proba with outputs="probabilities"'
         )
     classes = classes.astype(int)
     probability = np.full((len(x), max(n_classes, int(max(classes)) + 1)), SURE)

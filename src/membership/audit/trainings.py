@@ -15,7 +15,7 @@ from tqdm import tqdm
 from membership import paths
 from membership.arrays import BoolArray, FloatArray
 from membership.audit.streams import Records, for_training
-from membership.audit.tasks import Arrays, Task, answers_of
+from membership.audit.tasks import Arrays, Task, answers_of, notes_of_answers
 from membership.errors import InputError, RunError
 from membership.training.cache import Cache, digest
 
@@ -93,6 +93,7 @@ class Trainings:
         second = self._model(last)
         with self._named(last):
             again = self._own_answers(second)
+            notes = notes_of_answers(self.task, second, *self.records)
         apart = float(np.abs(of_last[ANSWERS] - again).max())
         seconds = (time.monotonic() - began) / (1 if is_taken else 2)
         rounding = ROUNDING * max(1.0, float(np.abs(of_last[ANSWERS]).max()))
@@ -110,7 +111,8 @@ class Trainings:
             self.kept.save(i, each[i])
             self.done += 1
         each[last] = {name: of_last[name] for name in of_last if name not in (ANSWERS, APART)}
-        notes = [_repeat_note(self.seeds[last], apart)] if apart > rounding else []
+        if apart > rounding:
+            notes.append(_repeat_note(self.seeds[last], apart))
         return [each[i] for i in range(len(self.masks))], notes
 
     def _model(self, i: int) -> Any:

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,6 +19,8 @@ from membership.cli.calculator import calculate
 from membership.cli.command_line import PROFILE, collect, parameter_table, parameters, show
 from membership.errors import InputError, RunError
 
+# Before click 8.2 the help without arguments was no error.
+NO_ARGUMENTS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -274,7 +277,7 @@ def main() -> None:
             if os.environ.get(name):
                 os.environ[name] = os.path.abspath(paths.own_path(os.environ[name]))
         sys.exit(cli.main(prog_name="membership", standalone_mode=False))
-    except click.exceptions.NoArgsIsHelpError as error:
+    except NO_ARGUMENTS as error:
         error.show()
         sys.exit(error.exit_code)
     except click.ClickException as error:

@@ -15,16 +15,15 @@ from torch import nn
 
 from membership import memory
 from membership.arrays import FloatArray
+from membership.curvature.checks import named, to_train
 from membership.curvature.objective import (
     Loss,
     Objective,
     backward,
     gradients_at_once,
     gradients_by_graph,
-    named,
     objective,
     pair,
-    to_train,
 )
 from membership.errors import InputError
 

@@ -28,20 +28,13 @@ from torch import nn
 from torch.autograd import forward_ad
 from torch.func import grad, jacfwd, vmap
 
-from membership import memory
+from membership import memory, networks
 from membership.arrays import from_zero
+from membership.curvature.checks import derivable, named, to_train
 from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
-from membership.curvature.objective import (
-    Loss,
-    Objective,
-    backward,
-    derivable,
-    named,
-    objective,
-    to_train,
-)
+from membership.curvature.objective import Loss, Objective, backward, objective
 from membership.errors import InputError
 
 
@@ -275,8 +268,7 @@ def _leaves(module: nn.Module) -> list[nn.Module] | None:
     Only torch's own containers and layers, with nothing put on them: whatever a subclass, a hook
     or a parametrisation does is lost where the parts are called one by one.
     """
-    own = vars(module)
-    if "forward" in own or any(own[name] for name in own if name.endswith("hooks")):
+    if not networks.untouched(module):
         return None
     if type(module) is nn.Sequential:
         parts = [_leaves(child) for child in module]

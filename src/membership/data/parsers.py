@@ -5,6 +5,7 @@ import gzip
 import struct
 import tarfile
 import tomllib
+import warnings
 from importlib.resources import files
 from pathlib import Path
 from typing import IO
@@ -127,9 +128,15 @@ def _table(archive: tarfile.TarFile, ending: str) -> np.ndarray:
     member = next((m for m in archive if f"/{m.name}".endswith(f"/{ending}")), None)
     if member is None:
         raise ValueError(f"the archive holds no file {ending}")
-    return np.loadtxt(
-        _opened(archive, member), delimiter=",", dtype=np.uint8, quotechar='"', ndmin=2
-    )
+    with warnings.catch_warnings():
+        # So NumPy says that 300 or 1.5 is no such integer, and takes another in its place.
+        warnings.simplefilter("error", DeprecationWarning)
+        try:
+            return np.loadtxt(
+                _opened(archive, member), delimiter=",", dtype=np.uint8, quotechar='"', ndmin=2
+            )
+        except DeprecationWarning as error:
+            raise ValueError(f"{ending} holds what is no whole number of 0 to 255") from error
 
 
 def adult(folder: Path) -> Prepared:

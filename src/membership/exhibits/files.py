@@ -5,7 +5,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,6 +212,16 @@ def read_back(table: "pd.DataFrame") -> "pd.DataFrame":
     return saved
 
 
+def as_saved(table: "pd.DataFrame") -> "pd.DataFrame":
+    """A table with each number as its CSV file has it; its words stay words.
+
+    What is drawn of it is the same wherever the last digits of a sum are rounded otherwise.
+    """
+    saved = table.map(lambda value: float(f"{value:.10g}") if isinstance(value, float) else value)
+    saved.attrs = dict(table.attrs)
+    return saved
+
+
 def _read(content: bytes) -> "pd.DataFrame":
     # Only an empty cell is missing: "None" is a word an attack's name may hold.
     import pandas as pd
@@ -272,17 +282,22 @@ def contents_of(
     """
     if table.empty:
         raise InputError(f"the table of {exhibit.id!r} is empty; give at least one row")
-    by_suffix = {".csv": csv_bytes(table), ".json": json_bytes(described)}
-    if exhibit.draw is not None:
-        # Here and not above: what only lists or cites exhibits should not wait for matplotlib.
-        from membership import plots
+    return {
+        ".csv": csv_bytes(table),
+        ".json": json_bytes(described),
+        **(_drawings(exhibit.draw, as_saved(table)) if exhibit.draw else {}),
+    }
 
-        with plots.style():
-            figure = exhibit.draw(table)
-            by_suffix |= {f".{kind}": plots.save_bytes(figure, kind) for kind in ("svg", "pdf")}
-        with plots.narrow():
-            by_suffix[NARROW] = plots.save_bytes(exhibit.draw(table), "svg")
-    return by_suffix
+
+def _drawings(draw: "Callable[[pd.DataFrame], Any]", table: "pd.DataFrame") -> dict[str, bytes]:
+    # Here and not above: what only lists or cites exhibits should not wait for matplotlib.
+    from membership import plots
+
+    with plots.style():
+        figure = draw(table)
+        made = {f".{kind}": plots.save_bytes(figure, kind) for kind in ("svg", "pdf")}
+    with plots.narrow():
+        return made | {NARROW: plots.save_bytes(draw(table), "svg")}
 
 
 def require_citable(settings: Any) -> None:
@@ -304,7 +319,8 @@ def save(
     """Write the files of an exhibit, all or none.
 
     Where the run saved before differs in nothing but the commit and the libraries' versions, its
-    record stays: what was made is the same. A commit that nobody can check out gives way.
+    record stays: what was made is the same. It gives way where nobody can check out its commit,
+    where a drawing is another, and where another matplotlib made it.
 
     Raises
     ------
@@ -313,12 +329,28 @@ def save(
     """
     require_citable(settings)
     described = record_of(exhibit, table, settings, evidence)
-    before = _saved(exhibit, settings)
-    kept = {key: before[key] for key in _CIRCUMSTANCES if key in before}
-    if before == described | kept and provenance.is_in_history(before.get("commit", "")):
-        described = before
+    contents = contents_of(exhibit, table, described)
     target = location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
-    write_together(target, contents_of(exhibit, table, described))
+    before = _saved(exhibit, settings)
+    if _is_made_alike(before, described) and _is_drawn_alike(target, contents, before, described):
+        contents[".json"] = json_bytes(before)
+    write_together(target, contents)
+
+
+def _is_made_alike(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether two records are of one result, and the first names a commit that holds."""
+    kept = {key: before[key] for key in _CIRCUMSTANCES if key in before}
+    return before == now | kept and provenance.is_in_history(before.get("commit", ""))
+
+
+def _is_drawn_alike(
+    target: Path, contents: dict[str, bytes], before: dict[str, Any], now: dict[str, Any]
+) -> bool:
+    """Whether nothing is drawn, or what lies there is the same drawing of the same matplotlib."""
+    made = {paths.in_run(target).with_name(target.name + s): contents.get(s) for s in DRAWN}
+    there = {path: path.read_bytes() if path.is_file() else None for path in made}
+    versions = [record.get("versions", {}).get("matplotlib") for record in (before, now)]
+    return there == made and (versions[0] == versions[1] or not any(made.values()))
 
 
 def _saved(exhibit: "Exhibit", settings: Any) -> dict[str, Any]:

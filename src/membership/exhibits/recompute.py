@@ -30,12 +30,16 @@ _OF_ORIGIN = ("data", "sizes", "setup", "deviations", "device")
 
 @dataclass
 class Report:
-    """What became of a chapter's exhibits, by id, and where they differ from what is committed."""
+    """What became of a chapter's exhibits, by id, and where they differ from what is committed.
+
+    Of those ``undrawn`` the drawings were not compared: another matplotlib or processor made them.
+    """
 
     computed: list[str] = field(default_factory=list)
     measured: dict[str, list[str]] = field(default_factory=dict)
     absent: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
+    undrawn: list[str] = field(default_factory=list)
 
     def add(self, other: "Report") -> None:
         """Take in another chapter's."""
@@ -43,6 +47,7 @@ class Report:
         self.measured |= other.measured
         self.absent += other.absent
         self.differences += other.differences
+        self.undrawn += other.undrawn
 
     def last_line(self, *, checked: bool) -> str:
         """Count everything in one line."""
@@ -54,7 +59,13 @@ class Report:
         if not checked:
             return counted
         count = len(self.differences)
-        return f"{counted}, " + (f"{count} difference{'s' * (count > 1)}" if count else "all equal")
+        counted += f", {count} difference{'s' * (count > 1)}" if count else ", all equal"
+        if not self.undrawn:
+            return counted
+        return (
+            f"{counted}; drawings of {len(self.undrawn)} were not compared, since another "
+            "matplotlib or processor made them"
+        )
 
 
 def recompute_all(
@@ -138,6 +149,8 @@ def recompute(
             report.computed.append(exhibit.id)
             if check:
                 report.differences += _check(exhibit, table, committed, settings, tolerance)
+                if exhibit.draw and committed and not is_drawn_here(settings, committed[1]):
+                    report.undrawn.append(exhibit.id)
             else:
                 table = _as_committed(table, committed, tolerance)
                 files.save(exhibit, table, settings, source.digests(exhibit))
@@ -193,8 +206,7 @@ def _drawn_otherwise(
     if exhibit.draw is None:
         return
     target = files.location(exhibit.id, exhibit.chapter, settings.profile, settings.results_dir)
-    now = provenance.versions().get("matplotlib")
-    is_alike = now == record.get("versions", {}).get("matplotlib") and is_drawn_here(settings)
+    is_alike = is_drawn_here(settings, record)
     made = files.contents_of(exhibit, table, record) if is_alike else {}
     for suffix in files.DRAWN:
         path = target.with_name(f"{target.name}{suffix}")
@@ -204,8 +216,10 @@ def _drawn_otherwise(
             yield f"its {suffix[1:]} would be drawn otherwise"
 
 
-def is_drawn_here(settings: Any) -> bool:
-    """Whether this processor drew everything last, in one recomputation of all."""
+def is_drawn_here(settings: Any, record: dict[str, Any]) -> bool:
+    """Whether this matplotlib drew an exhibit, and this processor drew all of them last."""
+    if provenance.versions().get("matplotlib") != record.get("versions", {}).get("matplotlib"):
+        return False
     file = _drawn_on(settings)
     return file.is_file() and file.read_text(encoding="utf-8").strip() == provenance.processor()
 

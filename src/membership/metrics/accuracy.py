@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from membership.arrays import as_scored
+from membership.arrays import as_scored, whole
 from membership.errors import InputError
 from membership.metrics.roc import roc_curve
 
 NULL_DRAWS = 2_000
+# Beyond so many records a draw takes seconds, and there are 2,000 of them.
+_MOST_DRAWN = 10_000_000
 
 
 def best_threshold(score: Any, member: Any) -> float:
@@ -114,14 +116,17 @@ def peak_accuracy_null(n_member: int, n_non_member: int, seed: int = 0) -> float
     Raises
     ------
     InputError
-        A number is below 1.
+        A number is no whole number of at least 1, or they differ and are too many to draw.
     """
-    if n_member < 1 or n_non_member < 1:
-        raise InputError(
-            f"n_member is {n_member} and n_non_member {n_non_member}; give at least 1 of each"
-        )
+    whole("n_member", n_member)
+    whole("n_non_member", n_non_member)
     if n_member == n_non_member:
         return float(0.5 + (1.0 / binom.pmf(n_member, 2 * n_member, 0.5) - 1.0) / (4 * n_member))
+    if n_member + n_non_member > _MOST_DRAWN:
+        raise InputError(
+            f"n_member = {n_member} and n_non_member = {n_non_member}: give the same, or "
+            f"{_MOST_DRAWN:,} of both at most"
+        )
     return 0.5 + float(_random_ks(n_member, n_non_member, seed).mean()) / 2
 
 

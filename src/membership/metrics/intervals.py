@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from membership.arrays import BoolArray, FloatArray, as_float64, as_scored, check_level, check_rate
+from membership.arrays import (
+    BoolArray,
+    FloatArray,
+    as_float64,
+    as_scored,
+    check_level,
+    check_rate,
+    whole,
+)
 from membership.errors import InputError
 from membership.metrics.accuracy import accuracy, balanced_accuracy
 from membership.metrics.roc import auc, average_precision, tpr_at_fpr
@@ -92,18 +100,18 @@ def _bootstrap(
     if min(members.size, non_members.size) < 2:
         raise InputError("the bootstrap needs at least two members and two non-members")
     truth = np.r_[np.ones(members.size, bool), np.zeros(non_members.size, bool)]
-    result = stats.bootstrap(
-        (members, non_members),
-        lambda x, y: statistic(np.r_[x, y], truth, **arguments),
-        n_resamples=RESAMPLES,
-        batch=1,
-        vectorized=False,
-        confidence_level=level,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    )
-    low, high = result.confidence_interval
+    rng = np.random.default_rng(seed)
+    drawn = [
+        statistic(np.r_[_drawn(members, rng), _drawn(non_members, rng)], truth, **arguments)
+        for _ in range(RESAMPLES)
+    ]
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def _drawn(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """As many of them, each drawn anew."""
+    return values[rng.integers(0, values.size, values.size)]
 
 
 def _clopper_pearson(
@@ -310,7 +318,10 @@ def exactly(value: float) -> dict[str, float]:
 
 def rate_error(rate: float, asked: int) -> float:
     """Binomial standard error of a rate, positive also where the rate is 0 or 1."""
+    whole("asked", asked)
     p = (rate * asked + 0.5) / (asked + 1)
+    if not 0 < p < 1:
+        raise InputError(f"rate = {rate}: expected a number from 0 to 1")
     return math.sqrt(p * (1 - p) / asked)
 
 

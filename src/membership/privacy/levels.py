@@ -181,8 +181,8 @@ def subsampled_mu(
         n, N and T; the rate is c = n sqrt(T) / N.
     order : {"either", "fixed"}
         "either" is the paper's: sqrt 2 c sqrt(exp(mu^2) Phi(3 mu / 2) + 3 Phi(-mu / 2) - 2), which
-        covers adding and removing a record. The membership test has one fixed null hypothesis,
-        for which c sqrt(exp(mu^2) - 1) is the limit: "fixed".
+        covers a record replaced, in either order of the hypotheses. The membership test has one
+        fixed null hypothesis, for which c sqrt(exp(mu^2) - 1) is the limit: "fixed".
 
     Returns
     -------

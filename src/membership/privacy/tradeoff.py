@@ -83,6 +83,8 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     top = 1.0
     while excess(top) > 0:
         top *= 2
+        if np.isinf(top):
+            return top
     return float(root_scalar(excess, bracket=(0.0, top), xtol=1e-12).root)
 
 

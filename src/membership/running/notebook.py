@@ -15,6 +15,7 @@ from typing import Any
 from membership import addresses, manifest, paths, processes
 from membership.addresses import hidden, own_data
 from membership.errors import InputError, RunError
+from membership.exhibits import files as exhibit_files
 from membership.exhibits import provenance
 from membership.exhibits.homes import pages_of
 from membership.running import times
@@ -130,6 +131,7 @@ def run_notebook(
         if not quiet:
             print(f"{chapter} ({settings.profile}): up to date", file=sys.stderr)
         return target
+    exhibit_files.require_citable(settings)
     paths.require_writable(paths.made_cache_dir())
     for written in (*place.pages, place.log, place.record):
         if written.is_dir():

@@ -15,11 +15,11 @@ import safetensors.torch
 import torch
 from filelock import FileLock
 
-from membership import paths, shares
+from membership import networks, paths, shares
 from membership.data import Dataset
 from membership.errors import InputError
 from membership.training.config import TrainingConfig
-from membership.training.ensemble import Factory, batch_of_models, initial_module, models_at_once
+from membership.training.ensemble import Factory, initial_module, models_at_once, side_by_side
 
 Tensors = dict[str, torch.Tensor]
 
@@ -166,10 +166,10 @@ class Fits:
         try:
             with torch.no_grad():
                 answer = tuple(module(record).shape)
-        except RuntimeError as error:
+        except networks.FAILURES as error:
             raise InputError(
                 f"factory: its model does not take records of shape {tuple(record.shape[1:])} "
-                f"({str(error).splitlines()[0]})"
+                f"({networks.line(error)})"
             ) from error
         single = self.config.loss == "squared-error"
         if single and self.dataset.n_classes != 2:
@@ -182,6 +182,24 @@ class Fits:
                 f"factory: its model answers one record with shape {answer}; expected {expected}, "
                 f"one logit{'' if single else ' a class'}"
             )
+        self._check_training(initial_module(self.factory, 0).train())
+
+    def _check_training(self, module: torch.nn.Module) -> None:
+        """Raise InputError unless something is trained, and on the smallest batch of an epoch."""
+        if not any(value.requires_grad for value in module.parameters()):
+            raise InputError("factory: all parameters of its model are frozen; nothing to train")
+        last = self.membership.sum(1) % self.config.batch_size
+        least = int(np.where(last == 0, self.config.batch_size, last).min())
+        records = torch.tensor(self.dataset.x[: min(least, len(self.dataset.x))])
+        try:
+            with torch.random.fork_rng(devices=[]), torch.no_grad():
+                module(records)
+        except networks.FAILURES as error:
+            raise InputError(
+                f"batch_size = {self.config.batch_size}: the factory's model does not train on "
+                f"{least} records, the last batch of an epoch ({networks.line(error)}); another "
+                "batch_size may do"
+            ) from error
 
     def keys(self, version: int) -> list[str]:
         """The cache key of each model: all that has a part in its parameters."""
@@ -191,14 +209,21 @@ class Fits:
         for mask, seed in zip(self.membership, self.seeds, strict=True):
             module = initial_module(self.factory, seed)
             start = [part for item in sorted(module.state_dict().items()) for part in item]
-            keys.append(digest(*common, mask, seed, repr(module), architecture(module), *start))
+            frozen = [name for name, v in module.named_parameters() if not v.requires_grad]
+            what = [
+                repr(module),
+                architecture(module),
+                *start,
+                *[["frozen", frozen]] * bool(frozen),
+            ]
+            keys.append(digest(*common, mask, seed, *what))
         return keys
 
     def batches(self, rows: list[int]) -> list[list[int]]:
         """Rows to train together: models with as many members, so every step is a whole one."""
         module = initial_module(self.factory, 0)
         record, batch = torch.tensor(self.dataset.x[:1]), self.config.batch_size
-        most = batch_of_models(module, self.device)
+        most = side_by_side(module.train(), self.device, record)
         size = models_at_once(module, record, batch, self.device, most)
         members = self.membership.sum(1)
         groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]

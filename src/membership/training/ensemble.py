@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.func import functional_call, stack_module_state, vmap
 
-from membership import memory
+from membership import memory, networks
 from membership.errors import InputError, RunError
 from membership.training.config import TrainingConfig
 
@@ -52,9 +52,15 @@ def initial_module(factory: Factory, seed: int) -> nn.Module:
 
 
 def stack(modules: list[nn.Module], device: torch.device) -> tuple[State, State]:
-    """Parameters and buffers of several models, each with a leading axis over the models."""
+    """Parameters and buffers of several models, each with a leading axis over the models.
+
+    What the models do not train is frozen here too.
+    """
     parameters, buffers = stack_module_state(modules)
-    parameters = {k: v.detach().to(device).requires_grad_() for k, v in parameters.items()}
+    trained = {k for k, v in modules[0].named_parameters() if v.requires_grad}
+    parameters = {
+        k: v.detach().to(device).requires_grad_(k in trained) for k, v in parameters.items()
+    }
     return parameters, {k: v.detach().to(device) for k, v in buffers.items()}
 
 
@@ -66,7 +72,9 @@ def forward(module: nn.Module, parameters: State, buffers: State, x: torch.Tenso
 
     if len(x) > 1:
         layers = _layers(module) or []
-        apart = len({layer for _, layer in layers}) == len(layers) > 0
+        # A weight that two layers share is named once.
+        named = all(f"{at}weight" in parameters for at, one in layers if isinstance(one, nn.Linear))
+        apart = named and len({layer for _, layer in layers}) == len(layers) > 0
         if apart and not torch.is_autocast_enabled(x.device.type):
             return _through(layers, parameters, x)
         return vmap(single_model, randomness="different")(parameters, buffers, x)
@@ -79,8 +87,11 @@ def forward(module: nn.Module, parameters: State, buffers: State, x: torch.Tenso
 def _layers(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]] | None:
     """The layers of a chain of linear ones, each with what begins its parameters' names.
 
-    None for any other network, and where one layer has two places in one chain.
+    None for any other network, where one layer has two places in one chain, and where a hook or a
+    forward of its own makes a layer another.
     """
+    if not networks.untouched(module):
+        return None
     if type(module) is nn.Sequential and len(set(module)) == len(module):
         chain = []
         for name, part in module.named_children():
@@ -116,6 +127,24 @@ def batch_of_models(module: nn.Module, device: torch.device) -> int:
     convolutional = any(isinstance(part, CONVOLUTIONS) for part in parts)
     normalised = any(isinstance(part, NORMALISATIONS) for part in parts)
     return 1 if convolutional and (normalised or device.type == "cpu") else 64
+
+
+def side_by_side(module: nn.Module, device: torch.device, record: torch.Tensor) -> int:
+    """How many models to run side by side: one, where torch has no way to batch them."""
+    most = batch_of_models(module, device)
+    if most == 1:
+        return 1
+    held = [(value, value.clone()) for value in module.buffers()]
+    pair = record.expand(2, 2, *record.shape[1:])
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            forward(module, *stack([module, module], torch.device("cpu")), pair)
+    except networks.FAILURES:  # Recurrent layers; norms that keep an average of all batches.
+        return 1
+    finally:
+        for value, before in held:
+            value.copy_(before)
+    return most
 
 
 @dataclass(frozen=True)
@@ -161,7 +190,10 @@ class Ensemble:
             raise InputError(f"model = {model}: this ensemble has models 0 to {len(self) - 1}")
         module = self.factory()
         state = {**self.parameters, **self.buffers}
-        module.load_state_dict({name: tensor[model] for name, tensor in state.items()})
+        # Not by a state dict, which names shared weights twice, and passing buffers not at all.
+        with torch.no_grad():
+            for name, value in (*module.named_parameters(), *module.named_buffers()):
+                value.copy_(state[name][model])
         return module.eval()
 
     def logits(self, x, batch_size: int = 2048) -> torch.Tensor:
@@ -188,8 +220,8 @@ class Ensemble:
         if not torch.isfinite(x).all():
             raise InputError("x: some values are not finite (NaN or infinity); clean them first")
         module = self.factory().eval()
-        most = batch_of_models(module, self.device)
-        side_by_side = models_at_once(module, x[:1], batch_size, self.device, most)
+        most = side_by_side(module, self.device, x[:1])
+        at_once = models_at_once(module, x[:1], batch_size, self.device, most)
         module = module.to(self.device)
 
         def answered(some: range) -> torch.Tensor:
@@ -206,8 +238,8 @@ class Ensemble:
             return torch.cat(answers, dim=1)
 
         rows = []
-        for first in range(0, len(self), side_by_side):
-            some = range(first, min(first + side_by_side, len(self)))
+        for first in range(0, len(self), at_once):
+            some = range(first, min(first + at_once, len(self)))
             rows += in_halves(answered, some, "models")
         return torch.cat(rows)
 

@@ -73,6 +73,31 @@ def test_the_dropped_part_is_the_derivative_of_the_density():
     assert got["dropped"][0] == pytest.approx(by_density + by_expansion, rel=1e-4)
 
 
+def test_with_weight_decay_the_kept_part_is_the_corrected_score():
+    rng = np.random.default_rng(1)
+    values, n = np.array([0.3, 1.0, 2.5]), 50
+    gradient, mean, weight = rng.normal(size=(4, 3)), rng.normal(size=3), rng.normal(size=3)
+    loss = rng.uniform(0.1, 1.0, 4)
+    config = SimpleNamespace(learning_rate=0.1, momentum=0.9, weight_decay=0.05, batch_size=8)
+    vectors = gradient, mean, loss, 0.4, weight, n, config
+    got = noise.log_ratios(values + 0.2, *vectors, "regularised")
+    view = WhiteBoxView(gradient, loss, mean, weight, n)
+    (forms,) = forms_of([view], [eigenvalues(values, 0.2, "damping", "paper", 0.05)], 0.05)
+    recipe = {"members": n, "learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.05}
+    score = iha(forms, loss, np.ones(4, bool), recipe, "IHA*").score
+    np.testing.assert_allclose(got["kept"], 8 * 0.1 / (2 * n * 0.4) * score, rtol=1e-10)
+
+
+def test_a_ratio_by_damping_is_that_of_the_members_one_by_one(source):
+    found = source.evidence("dropped-digits-odd")
+    table = noise.control_28([found])
+    row = table[(table["attack"] == "IHA*") & (table["damping"] == 0.2)].iloc[0]
+    assert row["value"] == pytest.approx(
+        found["ratio"].sel(attack="IHA*", damping=0.2).values.mean()
+    )
+    assert (found["ratio"].values > 0).all()
+
+
 def test_a_power_is_found_again():
     values = np.array([0.1, 0.7, 3.0])
     assert power_law(values, 5 * values**1.3) == pytest.approx(1.3)
@@ -83,43 +108,3 @@ def test_the_table_has_each_assumption(found):
     plain = table[table["eigenvalue"].isna()].set_index("quantity")
     assert {noise.EXPONENT, noise.SCALE, noise.DROPPED, noise.DIAGONAL} <= set(plain.index)
     assert (plain["n_repeats"] == found.sizes["target"]).all()
-
-
-FILES = "white-box-digits-odd", "sweep-digits-odd"
-
-
-@pytest.fixture(scope="module")
-def files(source):
-    return [source.evidence(name) for name in FILES]
-
-
-@pytest.fixture(scope="module")
-def table(files):
-    return noise.control_17(files[:1], files[1:]).set_index(["damping", "of"])
-
-
-@pytest.mark.parametrize("damping", [0.01, 0.2, 5.0])
-def test_the_median_is_that_of_the_gradients(trained, files, table, damping):
-    queries = files[1]["query"].values
-    medians, least = [], []
-    for target in trained.targets:
-        model, loss = trained.ensemble.module(target), trained.task.config.loss_of
-        pool, members = trained.task.pool, trained.task.membership[target]
-        hessian = curvature.hessian(model, loss, pool.x[members], pool.y[members])
-        values, axes = np.linalg.eigh(hessian)
-        gradient = curvature.per_record_gradients(model, loss, pool.x[queries], pool.y[queries])
-        medians.append(np.median(curvature.loss_share(values + damping, gradient @ axes, 1.0)))
-        c = (values.max() + damping) / (values.min() + damping)
-        least.append(4 * c / (1 + c) ** 2)
-    # Targets 0 and 1 are each other's complement: one unit of two.
-    for name, each in ((noise.MEDIAN, medians), (noise.LEAST, least)):
-        expected = np.mean(each)
-        assert table.loc[(damping, name), "value"] == pytest.approx(expected, rel=1e-4)
-        assert table.loc[(damping, name), "n_repeats"] == 2
-
-
-def test_a_damping_that_leaves_no_minimum_has_no_row(files):
-    forms = files[0].copy(deep=True)
-    forms["eigenvalue"][:, 0] = -0.02
-    found = noise.control_17([forms], files[1:])
-    assert found["damping"].min() == 0.03

@@ -42,8 +42,8 @@ AGAIN = (
     "difference",
 )
 """The attacks that are repeated on signals averaged over an image's shifts and mirror images."""
-EQUAL = ("base-offline", "rmia-share")
-"""They order records as MAST and RMIA do."""
+EQUAL = ("rmia-share",)
+"""It orders records as RMIA does."""
 RATES: dict[str, tuple[str | float, float]] = {
     AREA: ("auc", 1.0),
     RATE: (0.01, 100.0),

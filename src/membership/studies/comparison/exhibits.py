@@ -57,7 +57,13 @@ EXHIBITS = (
         says=leaderboard.all_others_said,
     ),
     exhibit("ctl-1", leaderboard.canaries, FILES),
-    exhibit("fig-2", costs.against_references, TIMED, says=costs.against_references_said),
+    exhibit(
+        "fig-2",
+        costs.against_references,
+        TIMED,
+        draw=costs.against_references_drawn,
+        says=costs.against_references_said,
+    ),
     exhibit(
         "fig-3",
         costs.against_seconds,

@@ -279,7 +279,8 @@ def _note(which: str) -> str:
     return (
         f"These attacks know {which}. Each data set has the same weight. The table compares an "
         "attack with the best of those that know and train no more, picked on the same targets. "
-        "Some attacks have two names: BASE is online RMIA, and offline BASE is MAST."
+        "BASE is RMIA online, under another name. Offline BASE is as in its authors' code; with a "
+        "plain threshold it would be MAST."
     )
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 CHOSEN = ("loss", "attack-r", "lira-offline", "lira", "rmia", "base")
 NOMINAL = (0.01, 0.05)
 PRIORS = (0.5, 0.1, 0.01)
+FEWEST = PRIORS[-1]
+ENDS = {"lowest data set": min, "highest data set": max}
 SHARES = np.geomspace(0.001, 0.5, 28)
 """Of members among those asked, in the picture."""
 RESAMPLES = 2_000
@@ -145,6 +147,13 @@ def honest(source: Source) -> pd.DataFrame:
             for prior in PRIORS:
                 number = worth(*shares.values(), prior, source.settings.seed)
                 rows.append({**key, "metric": value_of(prior), **number})
+            by_set = [
+                worth([wrong], [right], FEWEST, source.settings.seed)
+                for wrong, right in zip(*shares.values(), strict=True)
+            ]
+            for end, of_all in ENDS.items():
+                number = of_all(by_set, key=lambda one: one["value"])
+                rows.append({**key, "metric": f"{value_of(FEWEST)}, {end}", **number})
     return tidy(rows, origin(cells))
 
 

@@ -12,9 +12,10 @@ from membership.studies.gmip.settings import Settings
 audit, forensics, law_of_k, loss_attack, moments, noise = later(
     __package__, "audit", "forensics", "law_of_k", "loss_attack", "moments", "noise"
 )
-rival_table, several_steps, spectrum, training_promise, utility = later(
-    __package__, "rival_table", "several_steps", "spectrum", "training_promise", "utility"
+rival_table, several_steps, shared_steps, spectrum = later(
+    __package__, "rival_table", "several_steps", "shared_steps", "spectrum"
 )
+training_promise, utility = later(__package__, "training_promise", "utility")
 
 
 def _of(*kinds: str, words: str = "words") -> Callable[[Settings], list[str]]:
@@ -72,6 +73,7 @@ EXHIBITS = (
         alt=utility.figure_3_described,
     ),
     exhibit("ctl-10", utility.shared_noise, MEASURED, says=utility.shared_noise_said),
+    exhibit("ctl-23", shared_steps.control_23, says=shared_steps.control_23_said),
     exhibit("tab-4", setups.table_4, MEASURED),
     exhibit("ctl-11", law_of_k.levels, STEPS),
     exhibit("ctl-12", law_of_k.likelihood_ratio, STEPS),

@@ -19,8 +19,16 @@ import xarray as xr
 from membership import evidence
 from membership.attacks.forms import TERMS
 from membership.studies.iha import costs as timings
+from membership.studies.iha import (
+    damped,
+    inversion,
+    left_out,
+    neighbours,
+    noise,
+    shuffled,
+    subjects,
+)
 from membership.studies.iha import forms as white_box
-from membership.studies.iha import inversion, left_out, neighbours, noise, shuffled, subjects
 from membership.studies.iha.experiment import Trained, about_task, scaled_logits, train, utility
 from membership.studies.iha.experiment import task as make_task
 from membership.studies.iha.scores import METRICS
@@ -45,7 +53,7 @@ def sources(settings: Settings) -> dict[str, Gather]:
 
     enter(plain, subjects.decomposed(settings))
     enter(full, [subject for subject in every if subject.full])
-    enter({"noise": noise.gathered}, subjects.first(settings))
+    enter({"noise": noise.gathered, "dropped": noise.gathered_damped}, subjects.first(settings))
     enter({"whole": every_record}, subjects.whole(settings))
     enter(common, subjects.variants(settings))
     enter({"sweep": sweep}, subjects.deep(settings))
@@ -55,6 +63,7 @@ def sources(settings: Settings) -> dict[str, Gather]:
     for schedule in subjects.SCHEDULES:
         played = functools.partial(neighbours.pairs, schedule=schedule)
         enter({f"pairs-{schedule}": played}, subjects.whole_games(settings))
+    enter({"damped": damped.gathered}, subjects.whole_games(settings))
     enter({"spread": shuffled.gathered}, subjects.whole_games(settings))
     enter({"costs": costs}, subjects.timed(settings))
     return gatherers
@@ -113,11 +122,21 @@ def sweep(subject: Subject, settings: Settings) -> xr.Dataset:
     inverses = tuple(swept[place] for place in kept)
     return evidence.dataset(
         "white_box",
-        {"member": _members(trained, queries), "form": [part["sweep"][kept] for part in observed]},
+        {
+            "member": _members(trained, queries),
+            "form": [_swept(p["sweep"][kept]) for p in observed],
+        },
         {**_labels(trained, queries), **_inverses(inverses)},
         inverses=white_box.described(inverses),
         **about(trained),
     )
+
+
+def _swept(form: np.ndarray) -> np.ndarray:
+    """Forms (inverse, term, query) without self-influence, which no exhibit asks by damping."""
+    without = form.copy()
+    without[:, TERMS.index("own1")] = np.nan
+    return without
 
 
 def known(subject: Subject, settings: Settings) -> xr.Dataset:

@@ -13,9 +13,10 @@ from membership.studies.iha import subjects
 if TYPE_CHECKING:
     from membership.studies.iha.settings import Settings
 
-against_references, clean_game, costs, evaluation, inversion = later(
-    __package__, "against_references", "clean_game", "costs", "evaluation", "inversion"
+against_references, by_damping, clean_game, costs, evaluation = later(
+    __package__, "against_references", "by_damping", "clean_game", "costs", "evaluation"
 )
+expected, inversion = later(__package__, "expected", "inversion")
 leave_one_out, left_out, noise, score_taken_apart, scores = later(
     __package__, "leave_one_out", "left_out", "noise", "score_taken_apart", "scores"
 )
@@ -59,8 +60,9 @@ FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
 FIRST, FIRST_FORMS = (_files([kind], subjects.first) for kind in subjects.MAIN)
 GAMES, TIMED = _files(subjects.GAME, subjects.games), _files(["costs"], subjects.timed)
 WHOLE_GAMES = _files(subjects.WHOLE_GAME, subjects.whole_games)
+DAMPED = _files(subjects.DAMPED, subjects.whole_games)
 SPREADS = _files(subjects.SPREAD, subjects.whole_games)
-NOISES = _files(subjects.NOISE, subjects.first)
+NOISES, DROPPED = (_files(kind, subjects.first) for kind in (subjects.NOISE, subjects.DROPPED))
 _left_out = _files(subjects.LEFT_OUT, subjects.left_out)
 
 MAIN, KNOWN = _attacked(subjects.MAIN), _attacked(subjects.KNOWN)
@@ -162,6 +164,9 @@ EXHIBITS = (
     ),
     exhibit("ctl-16", clean_game.convergence, GAMES, FIRST, FIRST_FORMS),
     exhibit("ctl-20", whole_game.control_20, WHOLE_GAMES, draw=whole_game.control_20_drawn),
+    exhibit("ctl-24", by_damping.control_24, DAMPED, WHOLE_GAMES, draw=by_damping.control_24_drawn),
+    exhibit("ctl-25", by_damping.control_25, DAMPED, WHOLE_GAMES, draw=by_damping.control_25_drawn),
+    exhibit("ctl-26", by_damping.control_26, DAMPED, draw=by_damping.control_26_drawn),
     exhibit("ctl-5", small_game.play, LEFT_OUT, settings=True, says=small_game.play_said),
     exhibit(
         "ctl-10",
@@ -223,7 +228,8 @@ EXHIBITS = (
     ),
     exhibit("ctl-22", shuffled.control_22, settings=True, draw=shuffled.control_22_drawn),
     exhibit("ctl-23", shuffled.control_23, SPREADS, draw=shuffled.control_23_drawn),
-    exhibit("ctl-17", noise.control_17, FORMS_OF_DECOMPOSED, SWEEPS, draw=noise.control_17_drawn),
+    exhibit("ctl-27", expected.control_27, WHOLE_GAMES, GAMES, draw=expected.control_27_drawn),
     exhibit("ctl-18", noise.control_18, NOISES, draw=noise.control_18_drawn),
+    exhibit("ctl-28", noise.control_28, DROPPED),
     exhibit("ctl-7", partial(misprints, "iha"), says=_printed_twice),
 )

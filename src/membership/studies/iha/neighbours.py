@@ -218,6 +218,10 @@ class Logistic:
         spread = p * (1 - p)
         return 2 * (p - self.y) * spread, 2 * spread * (spread + (p - self.y) * (1 - 2 * p))
 
+    def losses(self, weight: torch.Tensor) -> torch.Tensor:
+        """Of every record, (m, n)."""
+        return (torch.sigmoid(weight @ self.x.T) - self.y) ** 2
+
     def mean_gradient(self, weight: torch.Tensor) -> torch.Tensor:
         """Of the mean loss, (m, p)."""
         return self.slopes(weight)[0] @ self.x / len(self.x)

@@ -1,8 +1,8 @@
 """What the theorems of Suri et al. (2024) suppose of SGD, measured on trained networks.
 
 Theorem 2.3: mini-batch noise of covariance 2 L H / S. Assumption 3: a record changes
-neither the loss at the minimum nor the Hessian. Then what one loss
-keeps of the signal under the law that IHA supposes.
+neither the loss at the minimum nor the Hessian: what that leaves out, for the score as the theorem
+has it along the leading directions, and for the attacks with damping along all.
 """
 
 import functools
@@ -17,15 +17,13 @@ import xarray as xr
 
 from membership import evidence, metrics, plots, training
 from membership.arrays import FloatArray
-from membership.curvature import least_loss_share
 from membership.curvature.noise import gradients_along, leading_directions, power_law
 from membership.curvature.objective import objective
 from membership.exhibits.tidy import origin, tidy
 from membership.plots import look
 from membership.studies.iha.experiment import Task, Trained, about_task, train
 from membership.studies.iha.experiment import task as make_task
-from membership.studies.iha.forms import DAMPINGS
-from membership.studies.iha.scores import by_inverse
+from membership.studies.iha.scores import LEARNT_BY
 from membership.studies.iha.settings import Settings
 from membership.studies.iha.subjects import Subject
 
@@ -97,7 +95,7 @@ def observe(trained: Trained, place: int) -> dict[str, np.ndarray]:
     along, losses = gradients_along(goal, *records, directions.vectors)
     covariance = np.cov(along.T, bias=True) / config.batch_size
     weight = (goal.vector() @ directions.vectors).cpu().numpy()
-    queried = np.sort(np.random.default_rng([trained.seed, 41, place]).permutation(len(y))[:500])
+    queried = queried_of(trained, place, len(y))
     of_records = log_ratios(
         directions.values, along[queried], along.mean(0), losses[queried], losses.mean(), weight,
         len(y), config,
@@ -111,6 +109,11 @@ def observe(trained: Trained, place: int) -> dict[str, np.ndarray]:
     }
 
 
+def queried_of(trained: Trained, place: int, count: int) -> np.ndarray:
+    """Which of so many members of a target are asked."""
+    return np.sort(np.random.default_rng([trained.seed, 41, place]).permutation(count)[:500])
+
+
 def log_ratios(
     values: FloatArray,
     gradient: FloatArray,
@@ -120,6 +123,7 @@ def log_ratios(
     weight: FloatArray,
     n: int,
     config: training.TrainingConfig,
+    stationarity: str = "published",
 ) -> dict[str, FloatArray]:
     """A member's log-ratio as Theorem 3.2 has it, and what equal losses at the minima drop.
 
@@ -128,7 +132,10 @@ def log_ratios(
     """
     rate, mu, alpha = config.learning_rate, config.momentum, config.weight_decay
     first, second = 1 - rate * alpha / (1 + mu), 2 - rate * alpha / (1 + mu)
-    own, rest = gradient / values, (mean - gradient / n) / values
+    held, others = values, mean - gradient / n
+    if stationarity == "regularised":
+        first, held, others = second / 2, values + alpha, others + alpha * weight
+    own, rest = gradient / held, others / held
     terms = first * ((own**2).sum(1) / n + 2 * (rest * own).sum(1))
     terms += alpha * second * ((own**2 / values).sum(1) / (2 * n) + (rest * own / values).sum(1))
     factor = config.batch_size * (1 - mu) / (2 * total)
@@ -209,54 +216,57 @@ def _padded(values: np.ndarray, width: int) -> np.ndarray:
     return np.pad(values, (0, width - len(values)), constant_values=np.nan).astype(np.float32)
 
 
-CONDITION, LEAST, MEDIAN = "condition number", "least of any record", "median record"
-SHARES = (
-    "Noise like the Hessian, with the damping in the place of the weight decay: K is the Hessian "
-    "of the trained network with the damping added. The condition number is the mean over targets."
-)
+# Of the attacks, along all directions.
+DAMPINGS = (0.001, 0.01, 0.1, 0.2)
 
 
-def control_17(white_box: Sequence[xr.Dataset], sweeps: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """iha-ctl-17: the share by damping, and so by condition number; means over targets."""
-    rows: list[dict[str, Any]] = []
-    for forms, sweep in zip(white_box, sweeps, strict=True):
-        units = np.arange(sweep.sizes["target"]) // 2
-        extreme = [forms["eigenvalue"].values.astype(float).min(1)]
-        extreme.append(forms["eigenvalue"].values.astype(float).max(1))
-        for damping in DAMPINGS:
-            if extreme[0].min() + damping <= 0:
-                continue
-            condition = (extreme[1] + damping) / (extreme[0] + damping)
-            least, median = least_loss_share(condition, 1.0), _median_shares(forms, sweep, damping)
-            key = {"dataset": forms.attrs["set"], "damping": damping, CONDITION: condition.mean()}
-            for name, values in ((LEAST, least), (MEDIAN, median)):
-                summed = metrics.summary(values, units, lowest=0.0, highest=1.0)
-                rows.append({**key, "of": name} | summed)
-    return tidy(rows, origin(white_box, note=SHARES))
-
-
-def control_17_drawn(table: pd.DataFrame) -> "Figure":
-    """Control 17: the bound and the networks' records against the condition number."""
-    shown = table.rename(columns={"of": "series"})
-    # Two digits: these are the places of marks on an axis.
-    number = shown["condition number"]
-    scale = 10.0 ** (np.floor(np.log10(number)) - 1)
-    shown = shown.assign(**{"condition number": np.round(number / scale) * scale})
-    panel = "share kept, " + shown["dataset"]
-    return plots.lines_with_intervals(
-        shown.assign(panel=panel), "condition number", by="series", panel="panel", log_x=True
+def gathered_damped(subject: Subject, settings: Settings) -> xr.Dataset:
+    """The evidence: what is dropped over what is kept, by target of each pair, attack, damping."""
+    task = make_task(subject, settings)
+    trained = train_targets(task, settings)
+    look = functools.partial(observe_damped, trained)
+    determined = (asdict(task.config), task.pool.x, task.pool.y, trained.task.membership, DAMPINGS)
+    places = list(range(len(trained.targets)))
+    parts = evidence.in_parts(look, places, *determined, *trained.ensemble.parameters.values())
+    return evidence.dataset(
+        "measured",
+        {"ratio": (("target", "attack", "damping"), [part["ratio"] for part in parts])},
+        {"target": trained.targets, "attack": list(LEARNT_BY), "damping": list(DAMPINGS)},
+        **about_task(task),
+        targets=trained.targets,
+        n_models=len(trained.targets),
+        seed=trained.seed,
+        device=trained.device,
     )
 
 
-def _median_shares(forms: xr.Dataset, sweep: xr.Dataset, damping: float) -> FloatArray:
-    """Of each target, over the records of the sweep: `loss_share` from quadratic forms."""
-    at = np.searchsorted(forms["query"].values, sweep["query"].values)
-    medians = []
-    for target in range(sweep.sizes["target"]):
-        inverse = by_inverse(sweep, target)[f"damping {damping:g}"]
-        plain = by_inverse(forms, target, at)["identity"]["own2"]
-        # A record that is fitted to rounding has no gradient, and no share.
-        seen = (plain > 0) & (inverse["own2"] > 0)
-        share = inverse["own1"][seen] ** 2 / (inverse["own2"][seen] * plain[seen])
-        medians.append(np.median(share))
-    return np.array(medians)
+def observe_damped(trained: Trained, place: int) -> dict[str, np.ndarray]:
+    """Ratios (attacks, dampings) of standard deviations over the members that `observe` asks."""
+    task, module = trained.task, trained.ensemble.module(place)
+    config, rows = task.config, np.flatnonzero(task.membership[place])
+    x, y = (torch.tensor(values[rows]) for values in (task.pool.x, task.pool.y))
+    goal = objective(module, config.loss_of, x, y)
+    records = goal.records(x, y)
+    every = leading_directions(goal, *records, -np.inf)
+    along, losses = gradients_along(goal, *records, every.vectors)
+    weight = (goal.vector() @ every.vectors).cpu().numpy()
+    queried = queried_of(trained, place, len(y))
+    vectors = along[queried], along.mean(0), losses[queried], losses.mean(), weight, len(y), config
+    ratios = []
+    for stationarity in LEARNT_BY.values():
+        parts = [log_ratios(every.values + d, *vectors, stationarity) for d in DAMPINGS]
+        ratios.append([part["dropped"].std() / part["kept"].std() for part in parts])
+    return {"ratio": np.array(ratios)}
+
+
+def control_28(measurements: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """iha-ctl-28: the ratio by attack and damping, means over networks."""
+    rows: list[dict[str, Any]] = []
+    for measurement in measurements:
+        key = {"dataset": measurement.attrs["set"], "metric": DROPPED}
+        for attack in measurement["attack"].values.tolist():
+            for damping in measurement["damping"].values.tolist():
+                ratio = measurement["ratio"].sel(attack=attack, damping=damping).values
+                of = {**key, "attack": attack, "damping": damping}
+                rows.append(of | metrics.summary(ratio, lowest=0.0))
+    return tidy(rows, origin(measurements, note="The damped Hessian stands for the Hessian."))

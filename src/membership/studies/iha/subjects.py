@@ -104,14 +104,14 @@ LARGER = 2
 
 MAIN, SWEPT = ("outputs", "white-box"), ("outputs", "sweep")
 KNOWN = (*MAIN, "known")
-WHOLE, NOISE = ("whole",), ("noise",)
+WHOLE, NOISE, DROPPED = ("whole",), ("noise",), ("dropped",)
 LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 # Appendix D.1's dampings of the deep network, by the rows of its table.
 DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
 # The clean game at scale is played with logistic regression, on digits where no larger set is.
 GAME, EMBEDDED, AT_SCALE = ("pairs-game",), "digits-odd", ("mnist", "fashion_mnist")
 SCHEDULES = ("cosine", "constant")
-SPREAD = ("spread",)
+SPREAD, DAMPED = ("spread",), ("damped",)
 WHOLE_GAME = tuple(f"pairs-{schedule}" for schedule in SCHEDULES)
 # Beside the quadratic forms: lengths, and where a model lies along the direction in which z would
 # move the minimum, that direction found with one half of the models on D' or the other.

@@ -11,7 +11,7 @@ to zero along a cosine.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -70,20 +70,20 @@ CONTRASTS = {
 
 def control_20(games: Sequence[xr.Dataset]) -> pd.DataFrame:
     """iha-ctl-20: attacks of the clean game under both schedules, and paired differences."""
-    draws, rows = drawn(games[0]), []
+    draws, rows, count = drawn(games[0]), [], games[0].sizes["record"]
     parts = [_measured(game, draws) for game in games]
     key = {"dataset": games[0].attrs["set"]}
     for rate, numbers in zip(RATES.values(), parts, strict=True):
         for attack, values in numbers.items():
-            rows += _rows(key | {"schedule": rate, "attack": attack}, METRICS, values, games[0])
+            rows += rows_of(key | {"schedule": rate, "attack": attack}, METRICS, values, count)
         for name, weights in CONTRASTS.items():
             values = _combined(numbers, weights)
-            rows += _rows(key | {"schedule": rate, "attack": name}, DIFFERENCES, values, games[0])
+            rows += rows_of(key | {"schedule": rate, "attack": name}, DIFFERENCES, values, count)
     gap = _combined(parts[1], CONTRASTS[LED]) - _combined(parts[0], CONTRASTS[LED])
-    rows += _rows(key | {"schedule": BETWEEN, "attack": LED}, DIFFERENCES, gap, games[0])
+    rows += rows_of(key | {"schedule": BETWEEN, "attack": LED}, DIFFERENCES, gap, count)
     halved = games[0].isel(replicate=slice(0, games[0].sizes["replicate"] // 2))
     values = _combined(_measured(halved, drawn(halved)), CONTRASTS[PARAMETERS_LED])
-    rows += _rows(key | {"schedule": FALLING, "attack": HALVED}, DIFFERENCES, values, halved)
+    rows += rows_of(key | {"schedule": FALLING, "attack": HALVED}, DIFFERENCES, values, count)
     return tidy(rows, clean_game.about(games[:1]))
 
 
@@ -106,12 +106,11 @@ def _losses(game: xr.Dataset) -> FloatArray:
 
 def _by_rank(game: xr.Dataset) -> FloatArray:
     """The L-attack: where a loss lies among those of reference models without the record."""
-    loss, halves = _losses(game), []
-    for half in (0, 1):
-        played, references = loss[:, :, 1 - half :: 2], loss[:, 0, half::2]
-        repeated = np.repeat(references, played[0].size, axis=0).T
-        halves.append(attacks.attack_r(played.ravel(), repeated).reshape(played.shape))
-    return np.stack(halves)
+    loss, scores = _losses(game), []
+    for half, played in enumerate(halves(loss)):
+        repeated = np.repeat(loss[:, 0, half::2], played[0].size, axis=0).T
+        scores.append(attacks.attack_r(played.ravel(), repeated).reshape(played.shape))
+    return np.stack(scores)
 
 
 def _one_gradient(game: xr.Dataset) -> FloatArray:
@@ -127,8 +126,7 @@ def _one_gradient(game: xr.Dataset) -> FloatArray:
         )
     flat = {term: form.ravel() for term, form in forms.items()}
     score = iha(flat, loss.ravel(), np.zeros(loss.size, bool), recipe, "IHA").score
-    score = score.reshape(loss.shape)
-    return np.stack([score[:, :, 1 - half :: 2] for half in (0, 1)])
+    return halves(score.reshape(loss.shape))
 
 
 @dataclass(frozen=True)
@@ -149,22 +147,32 @@ class Draws:
 
 def drawn(game: xr.Dataset) -> Draws:
     """Everything as it is, then as often as `RESAMPLES` drawn with replacement."""
-    count, played = game.sizes["record"], game.sizes["replicate"] // 2
-    rng = np.random.default_rng([game.attrs["seed"], 29])
+    return draws_of(game.sizes["record"], game.sizes["replicate"], game.attrs["seed"])
+
+
+def draws_of(count: int, models: int, seed: int, kept: int = RESAMPLES + 1) -> Draws:
+    """The same of so many records and models a side; the first ones of it."""
+    played, rng = models // 2, np.random.default_rng([seed, 29])
     records = rng.multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
-    models = rng.multinomial(played, np.full(played, 1 / played), size=(RESAMPLES, 2, 2))
+    each = rng.multinomial(played, np.full(played, 1 / played), size=(RESAMPLES, 2, 2))
     whole = np.ones((1, count)), np.ones((1, 2, 2, played))
-    return Draws(np.concatenate([whole[0], records]), np.concatenate([whole[1], models]))
+    parts = zip(whole, (records, each), strict=True)
+    return Draws(*(np.concatenate(part)[:kept] for part in parts))
+
+
+def halves(score: FloatArray) -> FloatArray:
+    """Scores (R, 2, K) of who needs no references, by the half that is played: (2, R, 2, K / 2)."""
+    return np.stack([score[:, :, 1 - half :: 2] for half in (0, 1)])
 
 
 def measured(score: FloatArray, draws: Draws) -> FloatArray:
     """AUC pooled and record by record, (draws, 2), means over the halves of scores (2, R, 2, K)."""
-    halves = []
+    numbers = []
     for place, half in enumerate(score):
         without, having = draws.models[:, place].swapaxes(0, 1)
         shared = np.repeat(having[:, None], len(half), axis=1)
-        halves.append(Compared(half[:, 0], half[:, 1]).numbers(draws.records, shared, without))
-    return np.mean(halves, axis=0)
+        numbers.append(Compared(half[:, 0], half[:, 1]).numbers(draws.records, shared, without))
+    return np.mean(numbers, axis=0)
 
 
 def _measured(game: xr.Dataset, draws: Draws) -> dict[str, FloatArray]:
@@ -175,11 +183,10 @@ def _combined(numbers: dict[str, FloatArray], weights: dict[str, int]) -> FloatA
     return sum((weight * numbers[name] for name, weight in weights.items()), np.zeros(()))
 
 
-def _rows(
-    key: dict[str, str], names: Sequence[str], values: FloatArray, game: xr.Dataset
-) -> list[dict]:
-    """One row a metric: the number as it is, its error that of the draws."""
-    count = game.sizes["record"]
+def rows_of(
+    key: dict[str, Any], names: Sequence[str], values: FloatArray, count: int
+) -> list[dict[str, Any]]:
+    """One row a metric (draws, metrics): the number as it is, its error that of the draws."""
     rows = []
     for name, (value, *redrawn) in zip(names, values.T.tolist(), strict=True):
         contrast = Contrast(name, value, float(np.std(redrawn, ddof=1)), count - 1.0, count)

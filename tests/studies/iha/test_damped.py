@@ -1,0 +1,191 @@
+"""The clean game by damping: solvers, the scores of the attacks, and the numbers that are kept."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from membership import attacks
+from membership.curvature.inverse import enough
+from membership.studies.iha import (
+    by_damping,
+    clean_game,
+    damped,
+    expected,
+    further_records,
+    neighbours,
+    probability,
+    subjects,
+    whole_game,
+)
+
+
+@pytest.fixture(scope="module")
+def games(settings):
+    return [
+        neighbours.pairs(subjects.Subject(subjects.EMBEDDED), settings, schedule)
+        for schedule in subjects.SCHEDULES
+    ]
+
+
+@pytest.fixture(scope="module")
+def found(settings):
+    return damped.gathered(subjects.Subject(subjects.EMBEDDED), settings)
+
+
+def _module(weight):
+    layer = nn.Linear(len(weight) - 1, 1)
+    with torch.no_grad():
+        layer.weight.copy_(torch.tensor(weight[None, :-1]))
+        layer.bias.copy_(torch.tensor(weight[-1:]))
+    return layer
+
+
+@pytest.mark.parametrize("schedule", subjects.SCHEDULES)
+def test_scores_are_those_of_the_public_attack(settings, schedule):
+    game = neighbours.set_up(subjects.EMBEDDED, settings, schedule)
+    weights, config = neighbours.weights(game, settings), game.task.config
+    further = further_records.chosen(game, settings.seed)
+    got = damped._of_seed({schedule: game}, {schedule: weights}, further, [schedule, 3])
+    centre = torch.tensor(weights["without"][0]).double().mean(0)
+    hessian = neighbours.Logistic.of(*game.records(game.base[0], torch.float64)).hessian(centre)
+    values = torch.linalg.eigvalsh(hessian).numpy()
+    dampings = [enough(values, damping) for damping in damped.DAMPINGS]
+    r = 2
+    base, z = game.records(game.base[0]), game.records(game.added[0][[r]])
+    recipe = (config.learning_rate, config.momentum, config.weight_decay)
+    for side, weight in enumerate((weights["without"][0, 3], weights["with"][0, r, 3])):
+        model = _module(weight)
+        least = config.loss_of(model(base[0]), base[1]).mean().item()
+        factor = config.batch_size * (1 - config.momentum) / (2 * game.size.n_train * least)
+        for place, stationarity in enumerate(damped.STATIONARITIES.values()):
+            for at, damping in enumerate(dampings):
+                arguments = (model, config.loss_of, base, z, [False], *recipe, damping)
+                score = attacks.iha(*arguments, stationarity=stationarity).score
+                assert got["score"][at, place, r, side] == pytest.approx(score[0], rel=1e-3)
+        assert got["factor"][r, side] == pytest.approx(factor, rel=1e-6)
+
+
+def test_refinement_solves_with_the_model_s_own_hessian():
+    rng = np.random.default_rng(3)
+    x = torch.tensor(rng.normal(size=(400, 6)) * np.geomspace(0.02, 1, 6))
+    first = torch.tensor(rng.uniform(1, 2, 400) / 400)
+    values, basis = torch.linalg.eigh(x.T @ (x * first[:, None]))
+    x = x @ basis
+    change = torch.tensor(rng.normal(size=(2, 400)) * 0.02 / 400)
+    kept = torch.stack([torch.ones(6, dtype=bool), values > 0.01])
+    shift, vectors = torch.tensor([0.01, 0.0]), torch.tensor(rng.normal(size=(2, 2, 3, 6)))
+    hessians = torch.diag(values) + (x.T * change[:, None]) @ x
+    solved = damped.near(x.bfloat16(), change, values)(vectors, shift, kept)
+    truth = damped.exact(hessians)(vectors, shift, kept)
+    apart = (solved - truth).norm(dim=-1) / truth.norm(dim=-1)
+    assert apart.max() < 1e-3
+    assert (solved[:, 1][..., ~kept[1]] == 0).all()
+
+
+def test_a_direction_without_curvature_is_no_division_by_zero():
+    x = torch.tensor([[1.0, 0.0], [2.0, 0.0]])
+    kept = torch.tensor([[True, False]])
+    solve = damped.near(x.bfloat16(), torch.zeros(1, 2), torch.tensor([5.0, 0.0]))
+    solved = solve(torch.ones(1, 1, 1, 2), torch.tensor([0.0]), kept)
+    np.testing.assert_allclose(solved.ravel(), [0.2, 0.0], rtol=1e-6)
+
+
+def test_numbers_are_those_of_the_evidence_with_forms(games, found):
+    """At the chapter's damping, where the other evidence has the score itself."""
+    for game, schedule in zip(games, subjects.SCHEDULES, strict=True):
+        draws = whole_game.draws_of(4, 8, game.attrs["seed"], damped.DRAWS)
+        scores = whole_game.scored(game)
+        for attack in damped.STATIONARITIES:
+            expected_numbers = whole_game.measured(scores[attack], draws)
+            part = found["number"].sel(schedule=schedule, damping=0.2, attack=attack)
+            got = part.sel(metric=list(clean_game.METRICS)).values.T
+            # Two scores that nearly agree may change places.
+            np.testing.assert_allclose(got, expected_numbers, atol=0.02)
+        lira = whole_game.measured(scores["LiRA-L"], draws)
+        plain = found["answered"].sel(schedule=schedule, components=0).values.T
+        np.testing.assert_allclose(plain, lira, atol=0.02)
+
+
+def test_shared_noise_is_taken_away_and_the_record_stays():
+    rng = np.random.default_rng(5)
+    records, models, count = 30, 40, 12
+    shared = rng.normal(size=(records + 1, 2, 3, models))
+    shared[:, 0] = shared[0, 0]
+    loads = rng.normal(size=(records, 3))
+    there = rng.normal(size=(count, 3))
+    own = np.einsum("rc,rsck->rsk", loads, shared[1:]) + rng.normal(size=(records, 2, models)) * 0.3
+    own[:, 1] += 0.3
+    without = there @ shared[0, 0]
+    having = np.einsum("fc,rck->rfk", there, shared[1:, 1])
+    whole = whole_game.Draws(np.ones((1, records)), np.ones((1, 2, 2, models // 2)))
+    numbers = further_records.numbers(own, without, having, whole)
+    by_count = dict(zip(further_records.COMPONENTS, numbers[:, 1, 0], strict=True))
+    assert by_count[3] > by_count[0] + 0.1
+    # Two normal laws one standard deviation apart are told apart with this AUC.
+    assert by_count[3] == pytest.approx(0.76, abs=0.04)
+    np.testing.assert_array_equal(further_records.cleaned(own, without, having, 0, 0), own)
+
+
+def test_a_right_probability_has_slope_one_and_is_near_the_share():
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(50, 2, 40)) * 2**0.5
+    x[:, 1] += 1.0
+    x[:, 0] -= 1.0
+    # Laws of variance 2 and means -1, 1: the log-ratio is x itself.
+    whole = whole_game.Draws(np.ones((1, 50)), np.ones((1, 2, 2, 20)))
+    for factor in (1.0, 0.1):
+        (row,) = probability.numbers(factor * x, whole)
+        got = dict(zip(probability.METRICS, row, strict=True))
+        assert got[probability.SLOPE] == pytest.approx(1 / factor, rel=0.1)
+        assert (got[probability.OFF] < 0.03) == (factor == 1)
+        coin = np.repeat([[0.0], [1.0]], 40, 1)
+        by_hand = np.logaddexp(0, np.where(coin > 0, -factor * x, factor * x)).mean()
+        assert got[probability.LOG_LOSS] == pytest.approx(by_hand)
+
+
+def test_a_draw_counts_models_as_often_as_they_were_drawn():
+    rng = np.random.default_rng(9)
+    log_odds = rng.normal(size=(3, 2, 4))
+    draws = whole_game.Draws(
+        np.array([[2.0, 1.0, 0.0]]),
+        np.array([[[[2.0, 0.0], [1.0, 1.0]], [[0.0, 2.0], [1.0, 1.0]]]]),
+    )
+    (weight,) = probability.weights(draws, log_odds.shape)
+    # Half 0 plays the models 1 and 3, half 1 the models 0 and 2.
+    np.testing.assert_array_equal(weight.reshape(3, 2, 4)[0], [[0, 4, 4, 0], [2, 2, 2, 2]])
+    assert weight.reshape(3, 2, 4)[2].sum() == 0
+
+
+def test_tables_have_paired_differences(games, found):
+    table = by_damping.control_24([found], games)
+    at = table.set_index(["schedule", "damping", "attack", "metric"])["value"]
+    name, apart = clean_game.METRICS[1], clean_game.DIFFERENCES[1]
+    losses = table[table["attack"] == "LOSS"].set_index(["schedule", "metric"])["value"]
+    leads = []
+    for rate in whole_game.RATES.values():
+        lead = at[rate, 0.003, "IHA*", name] - losses[rate, name]
+        assert at[rate, 0.003, "IHA* less LOSS", apart] == pytest.approx(lead, abs=1e-4)
+        assert at[rate, 0.2, "IHA less itself at damping 0.2", apart] == 0
+        leads.append(lead)
+    between = at[whole_game.BETWEEN, 0.003, "IHA* less LOSS", apart]
+    assert between == pytest.approx(leads[1] - leads[0], abs=1e-4)
+    answers = by_damping.control_25([found], games).set_index(["schedule", "attack", "metric"])
+    of = answers["value"][whole_game.CONSTANT]
+    lead, left = (of["projection", name] - of[by_damping.lira_less(k), name] for k in (0, 8))
+    assert of[by_damping.HALF, apart] == pytest.approx(lead / 2 - left, abs=1e-4)
+
+
+def test_what_is_expected_is_set_beside_the_record_it_is_of(games):
+    table = expected.control_27(games, games)
+    theory, seen = expected.expected(games[1]), expected.found(games[1])
+    points = table[
+        (table["metric"] == expected.ONE)
+        & (table["schedule"] == whole_game.CONSTANT)
+        & (table["reads"] == "outputs")
+    ]
+    np.testing.assert_array_equal(points["record"], games[1]["record"].values)
+    np.testing.assert_allclose(points[expected.EXPECTED], expected.auc_of(theory["outputs"]))
+    np.testing.assert_allclose(points["value"], seen["outputs"])
+    share = table[table["metric"] == expected.SHARE]["value"].to_numpy()
+    assert ((share > 0) & (share <= 1)).all()
