@@ -1,6 +1,7 @@
 """The scores of attacks, as a file or as arrays: checked before anything is computed."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -209,8 +210,7 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
     not_read = tuple(name for name in table.frame.columns if name not in used_columns)
     optional["not_read"] = not_read
     if "unit" not in columns:
-        unread = {name: np.array(table.words(name), dtype=object) for name in not_read}
-        optional["noted"] = tuple(rows.notes_of_identities(unread, member))
+        optional["noted"] = tuple(rows.notes_of_identities(_words_of(table, not_read), member))
     else:
         named = np.array(optional["unit"], dtype=object)
         table.refuse(columns["unit"], named == "", "the unit's name")
@@ -224,6 +224,15 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
         names = np.array(optional["record"], dtype=object)
         table.refuse(columns["record"], names == "", "the record's name")
     return Several(score, member, **optional, target=targets)
+
+
+def _words_of(table: tables.Table, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Columns that are not read, where they hold words or numbers."""
+    found = {}
+    for name in names:
+        with suppress(InputError):  # Lists and the like are no names.
+            found[name] = np.array(table.words(name), dtype=object)
+    return found
 
 
 def table_of(source: Any) -> tables.Table:
