@@ -22,7 +22,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # What one process has compiled the others need not, whatever the shell asks of Python.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup book pdf cluster archive dist notebooks lab bench test test-fast test-faults test-slurm test-wheel check-gpu browser \
+.PHONY: help setup book pdf cluster archive dist notebooks lab bench test test-fast test-faults test-slurm test-wheel mutants check-gpu browser \
 	lint format clean
 
 help: ## List the targets
@@ -104,6 +104,9 @@ test-fast: setup lint ## Check the style and run the quick tests of every room
 
 test-faults: setup ## Kill, fill, lock and starve runs, and see what they say and leave
 	@$(BIN)/python -m pytest tests/faults
+
+mutants: setup ## Try faults of one token (tests/mutants.toml), and note what notices each
+	@OMP_NUM_THREADS=1 $(BIN)/python -m workflow.mutants
 
 check-gpu: setup ## Compare every gathering step on the CPU and on the GPU, where there is one
 	@$(BIN)/python workflow/check_gpu.py

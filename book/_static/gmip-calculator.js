@@ -49,11 +49,12 @@
     return given;
   }
 
-  function text(name, value) {
+  function text(name, value, cutOff) {
     if (name === "steps") return String(value);
     if (name.includes("tpr")) return `${(100 * value).toFixed(3)} %`;
     if (name === "sigma" || name === "tau") return String(Number(value.toPrecision(5)));
-    return Number.isFinite(value) ? value.toFixed(4) : "no guarantee";
+    if (Number.isFinite(value)) return value.toFixed(4);
+    return cutOff ? "not counted" : "no guarantee";
   }
 
   function draw(svg, onLog, numbers) {
@@ -84,12 +85,21 @@
     svg.setAttribute("aria-label", `Best attack on ${onLog ? "logarithmic" : "linear"} axes. At 1 % FPR the TPR is at most ${at(numbers.membership)} under membership privacy and ${at(numbers.differential)} under differential privacy.`);
   }
 
-  function remarks({ membership, differential }) {
+  // Whether "no promise" is only where counting stops.
+  function isUncounted(name, { sigma, membership, differential }) {
+    if (name === "epsilon") return sigma > 0;
+    return name.startsWith("membership") ? membership.cutOff : differential.cutOff;
+  }
+
+  function remarks(numbers) {
+    const { sigma, epsilon, membership, differential } = numbers;
+    const uncounted = membership.cutOff || differential.cutOff || (sigma > 0 && epsilon === Infinity);
     const short = [["membership inference", membership], ["differential privacy", differential]].filter(
-      ([, level]) => level.mu > 1.001 * level.limit,
+      ([, level]) => level.mu > 1.01 * level.limit && !level.cutOff,
     );
     return [
       short.length && `The limit is no bound here for ${short.map(([name]) => name).join(" and ")}: it falls short of the composed rates, and μ is that of the numerical composition.`,
+      uncounted && "Not counted: one step tells more than is counted here (μ above 15), or all steps do (ε above 600). The promise, if any, is weak.",
       fields.d.value.trim() !== "" && fields.k.value.trim() === "" && "Membership inference: for a typical record, K = d; others may be found more easily.",
       fields.d.value.trim() === "" && "Membership inference: what differential privacy implies. Give the dimension d for its own level.",
     ]
@@ -131,7 +141,7 @@
     status.textContent = "";
     for (const output of root.querySelectorAll("[data-number]")) {
       const value = output.dataset.number.split(".").reduce((found, name) => found[name], numbers);
-      output.textContent = text(output.dataset.number, value);
+      output.textContent = text(output.dataset.number, value, isUncounted(output.dataset.number, numbers));
       output.dataset.value = value;
     }
     for (const bar of root.querySelectorAll("[data-bar]")) bar.style.width = `${100 * numbers[bar.dataset.bar].tpr[1]}%`;

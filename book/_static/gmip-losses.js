@@ -2,6 +2,10 @@
 "use strict";
 
 const losses = {
+  cells: 2 ** 13,
+  most: 2 ** 22,
+  widest: 0.5,
+
   log1pexp: (a, b) => Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b))),
 
   loss({ kind, mu, p }, z) {
@@ -10,10 +14,10 @@ const losses = {
     return kind === "exchanged" ? sum(drawn + mu * z) - sum(drawn - mu * z) : sum(drawn + mu * z);
   },
 
-  ends(pair) {
-    const top = losses.loss(pair, pair.mu + 9);
+  ends(pair, far) {
+    const top = losses.loss(pair, pair.mu + far);
     const twoSided = pair.kind === "exchanged" || pair.kind === "either";
-    return { top, bottom: twoSided ? -top : losses.loss(pair, -12), twoSided };
+    return { top, bottom: twoSided ? -top : losses.loss(pair, -3 - far), twoSided };
   },
 
   // The z at which a loss lies.
@@ -44,13 +48,24 @@ const losses = {
     return { masses, beyond: lastAbove };
   },
 
-  oneStep(pair, spacing, most) {
+  // A sum without the rounding of its terms (Kahan): every step multiplies what is lost.
+  total(values) {
+    let [sum, lost] = [0, 0];
+    for (const value of values) {
+      const next = sum + (value - lost);
+      lost = next - sum - (value - lost);
+      sum = next;
+    }
+    return sum;
+  },
+
+  oneStep(pair, spacing, { top, bottom, twoSided }) {
     const { kind, mu, p } = pair;
-    const { top, bottom, twoSided } = losses.ends(pair);
-    const first = twoSided ? 0 : Math.max(Math.floor(bottom / spacing), -most);
-    const last = Math.min(Math.ceil(top / spacing), most);
+    const first = twoSided ? 0 : Math.floor(bottom / spacing);
+    const last = Math.ceil(top / spacing);
     const edges = new Float64Array(last - first + 1).map((_, i) => (first + i) * spacing);
     const z = edges.map((edge) => losses.observation(pair, edge));
+    const lowest = z[0];
     if (!twoSided) z[0] = -Infinity;
     const { masses: member, beyond: infinite } = losses.between(z, mu, p);
     const { masses: other } = losses.between(z, -mu, kind === "exchanged" ? p : 0);
@@ -63,47 +78,90 @@ const losses = {
       mass[i + 1] += upper;
     }
     if (kind === "joined") return { first, mass, spacing, infinite };
-    const total = (values) => values.reduce((a, b) => a + b, 0);
     const mirrored = mass.map((one, i) => one * Math.exp(-edges[i])).reverse();
-    if (kind === "left") return { first: -last, mass: mirrored, spacing, infinite: Math.max(1 - total(mirrored), 0) };
+    if (kind === "left") {
+      mirrored[0] += game.upperTail(z[z.length - 1]);
+      return { first: -last, mass: mirrored, spacing, infinite: game.upperTail(-lowest) };
+    }
     const both = new Float64Array(2 * mass.length - 1);
     both.set(mirrored);
     both.set(mass, mass.length - 1);
     both[mass.length - 1] = 0;
-    both[mass.length - 1] = 1 - total(both) - infinite;
+    both[mass.length - 1] = Math.max(1 - losses.total(both) - infinite, 0);
     return { first: -last, mass: both, spacing, infinite };
   },
 
-  // Bounds that the sum leaves with negligible probability (Chernoff).
-  reach({ first, mass, spacing }, steps) {
-    const weight = mass.map(Math.log);
-    const exponents = new Float64Array(mass.length);
-    const bound = (order) => {
-      let [most, sum] = [-Infinity, 0];
-      for (let i = 0; i < mass.length; i += 1) {
-        exponents[i] = weight[i] + order * (first + i) * spacing;
-        if (exponents[i] > most) most = exponents[i];
-      }
-      for (const one of exponents) if (one > most - 50) sum += Math.exp(one - most);
-      return (steps * (most + Math.log(sum)) - Math.log(1e-13)) / Math.abs(order);
+  // The losses of a step and their masses, cell by cell of the observation.
+  law(pair, far) {
+    const { kind, mu, p } = pair;
+    const width = (mu + 3 + 2 * far) / losses.cells;
+    const edges = new Float64Array(losses.cells + 1).map((_, i) => i * width - 3 - far);
+    const loss = new Float64Array(losses.cells).map((_, i) => losses.loss(pair, (edges[i] + edges[i + 1]) / 2));
+    const mass = losses.between(edges, mu, p).masses;
+    if (kind === "joined" || kind === "exchanged") return { loss, mass };
+    const none = losses.between(edges, 0, 0).masses;
+    if (kind === "left") return { loss: loss.map((one) => -one), mass: none };
+    const from = loss.findIndex((one) => one > 0);
+    const [above, own, other] = [loss.slice(from), mass.slice(from), none.slice(from)];
+    const rest = 1 - own.reduce((a, b) => a + b, 0) - other.reduce((a, b) => a + b, 0);
+    return {
+      loss: Float64Array.from([...above.map((one) => -one), 0, ...above]),
+      mass: Float64Array.from([...other, Math.max(rest, 0), ...own]),
     };
-    const orders = Array.from({ length: 14 }, (_, i) => 4 ** (i - 1));
-    const up = Math.min(...orders.map(bound));
-    const down = Math.min(...orders.map((order) => bound(-order)));
+  },
+
+  // The logarithm of the mean of exp(order loss).
+  cumulant({ loss, mass }, order) {
+    const exponents = mass.map((one, i) => Math.log(one) + order * loss[i]);
+    const most = exponents.reduce((a, b) => Math.max(a, b), -Infinity);
+    return most + Math.log(exponents.reduce((sum, one) => sum + Math.exp(one - most), 0));
+  },
+
+  // The order at which Chernoff's bound on the loss above all but `tail` is least.
+  order(law, steps, tail) {
+    let [least, best] = [Infinity, 0];
+    for (let i = 0; i < 58; i += 1) {
+      const order = 2 ** (i / 2 - 4);
+      const bound = (steps * losses.cumulant(law, order) - Math.log(tail)) / order;
+      if (bound < least) [least, best] = [bound, order];
+    }
+    return best;
+  },
+
+  // Bounds that the sum leaves with negligible probability (Chernoff).
+  reach(law, steps, tilt, least, spacing) {
+    const own = tilt ? losses.cumulant(law, tilt) : 0;
+    let [up, down] = [Infinity, Infinity];
+    for (let i = -4; i < 13; i += 1) {
+      const [order, moved] = [4 ** i, tilt + 4 ** i];
+      const rounding = ((moved + moved ** 2) * spacing ** 2) / 8;
+      up = Math.min(up, (steps * (losses.cumulant(law, moved) + rounding) - least) / moved);
+      down = Math.min(down, (steps * (losses.cumulant(law, tilt - order) - own) - Math.log(1e-13)) / order);
+    }
     const margin = 0.01 * (up + down);
     return { low: -down - margin, high: up + margin };
   },
 
-  compose(pair, steps, size) {
-    const { top, bottom } = losses.ends(pair);
-    const coarse = losses.oneStep(pair, (top - bottom) / gmip.coarse, gmip.coarse);
-    const { low, high } = losses.reach(coarse, steps);
-    const spacing = (high - low) / size;
-    const one = losses.oneStep(pair, spacing, size);
+  // The losses of all steps; with a tail, those that are larger than all but that share.
+  compose(pair, steps, size, tail = null) {
+    const lost = tail === null ? 1e-12 : 1e-3 * tail;
+    const far = tail === null ? 9 : Math.max(9, game.thresholdAt(lost / steps));
+    const ends = losses.ends(pair, far);
+    const finest = (ends.top - ends.bottom) / Math.min(4 * size, losses.most);
+    const law = losses.law(pair, far);
+    const tilt = tail === null ? 0 : Math.min(losses.order(law, steps, tail), 1 / finest);
+    const least = Math.log(1e-13) + (tilt ? Math.log(tail) : 0);
+    const found = losses.reach(law, steps, tilt, least, 0);
+    const spacing = Math.max((found.high - found.low) / size, finest);
+    const { high } = losses.reach(law, steps, tilt, least, spacing);
+    if (spacing > losses.widest) return { first: 0, mass: new Float64Array(1), spacing, infinite: 1 };
+    const one = losses.oneStep(pair, spacing, ends);
+    const loss = (i, first) => (first + i) * spacing;
+    const scale = tilt ? losses.cumulant({ loss: one.mass.map((_, i) => loss(i, one.first)), mass: one.mass }, tilt) : 0;
     const [real, imaginary] = [new Float64Array(size), new Float64Array(size)];
-    one.mass.forEach((mass, i) => {
-      real[i % size] += mass;
-    });
+    for (let i = 0; i < one.mass.length; i += 1) {
+      real[i % size] += tilt ? one.mass[i] * Math.exp(tilt * loss(i, one.first) - scale) : one.mass[i];
+    }
     losses.transform(real, imaginary);
     // To the power of the steps, as its conjugate, whose transform is the inverse one; what was
     // real at first has its second half the conjugate of its first.
@@ -116,11 +174,14 @@ const losses = {
       if (i) imaginary[size - i] = -imaginary[i];
     }
     losses.transform(real, imaginary);
-    const start = Math.floor(low / spacing);
-    const shift = start - steps * one.first;
+    const first = Math.ceil(high / spacing) - size;
+    const shift = first - steps * one.first;
     const mass = new Float64Array(size);
-    for (let i = 0; i < size; i += 1) mass[i] = Math.max(real[(((shift + i) % size) + size) % size] / size, 0);
-    return { first: start, mass, spacing, infinite: -Math.expm1(steps * Math.log1p(-one.infinite)) + 1e-12 };
+    for (let i = 0; i < size; i += 1) {
+      mass[i] = Math.max(real[(((shift + i) % size) + size) % size] / size, 0);
+      if (tilt) mass[i] *= Math.exp(Math.min(steps * scale - tilt * loss(i, first), 700));
+    }
+    return { first, mass, spacing, infinite: -Math.expm1(steps * Math.log1p(-one.infinite)) + lost };
   },
 
   // Cosines and sines of the turns of a transform of this size, and its order of bits reversed.
@@ -175,15 +236,21 @@ const losses = {
   },
 
   epsilon({ first, mass, spacing, infinite }, delta, largest) {
-    let [above, other, found] = [infinite, 0, Infinity];
+    const [step, share] = [Math.exp(-spacing), -Math.expm1(-spacing)];
+    // At each loss: delta, and what the other distribution has above it, in units of that loss.
+    let [grown, other, found] = [infinite, 0, Infinity];
     for (let i = mass.length - 1; i >= 0; i -= 1) {
       const value = (first + i) * spacing;
       if (value <= 0) break;
-      above += mass[i];
-      if (value >= largest) continue;
-      other += mass[i] * Math.exp(-value);
-      if (above - Math.exp(value) * other > delta) break;
-      found = Math.max(Math.log(Math.max(above - delta, 1e-300) / other), 0);
+      if (value >= largest) {
+        grown += mass[i];
+        continue;
+      }
+      grown += share * other;
+      other = mass[i] + step * other;
+      if (grown > delta) break;
+      const moved = other && (i || first <= 0) ? Math.log1p(Math.max((grown - delta) / other, -share)) : 0;
+      found = Math.max(value + moved, 0);
     }
     return found;
   },

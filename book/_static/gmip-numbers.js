@@ -1,12 +1,10 @@
 // What a training run promises, from its sizes and its noise: membership.privacy in JavaScript.
-// Needs game-numbers.js, for the normal distribution. Names are those of the Python modules
-// schedule, numerical, assessment and choice, where every step is explained.
+// Needs game-numbers.js, for the normal distribution, gmip-losses.js and gmip-composed.js. Names are
+// those of the Python modules numerical, composed and assessment, where every step is explained.
 "use strict";
 
 const gmip = {
   rates: [0.001, 0.01, 0.1],
-  size: 2 ** 16,
-  coarse: 2 ** 13,
   largestStep: 15,
   largestEpsilon: 600,
   leastSigma: 1e-3,
@@ -15,13 +13,15 @@ const gmip = {
   // What is wrong with the sizes, in a sentence; empty where nothing is.
   problem({ n, records, epochs, d, k, clip, delta, sampling, adjacency, start, value, fpr }) {
     const number = (x, least, most) => x >= least && x <= most;
-    if (!number(n, 2, 1e15)) return "Give a batch size n of 2 or more.";
+    if (!number(n, 1e-15, 1e15)) return "Give a batch size n above 0.";
+    if (sampling !== "poisson" && n < 1) return `Give a batch size n of 1 or more for ${sampling} batches.`;
+    if (d !== null && n < 2) return "For membership inference give a batch size n of 2 or more, or leave d empty.";
     if (!number(records, n, 1e15)) return `Give a number of records N of at least the batch size, ${n}.`;
     if (!(epochs > 0 && epochs <= 1e9)) return "Give a number of epochs above 0.";
     if (Math.ceil((records * epochs) / n) > 1e9) return "Give at most 1e9 steps.";
     if (adjacency === "add-remove" && sampling !== "poisson")
       return `No accountant exists for ${sampling} batches when a record is added or removed: choose “replaced”, or Poisson sampling.`;
-    if (!number(delta, 1e-9, 1 - 1e-16)) return "Give a delta of 1e-9 or more and below 1.";
+    if (!number(delta, 1e-100, 1 - 1e-16)) return "Give a delta of 1e-100 or more and below 1.";
     if (!number(clip, 1e-15, 1e15)) return "Give a clipping norm C above 0.";
     if (d !== null && !number(d, 1, 1e15)) return "Give a dimension d of 1 or more, or leave it empty.";
     if (k !== null && !(k > 0 && k <= 1e15)) return "Give a susceptibility K above 0, or leave it empty for K = d.";
@@ -47,7 +47,7 @@ const gmip = {
 
   // mu of all steps, in the limit of many, where each has the level mu.
   limitAt(run, mu, order) {
-    if (run.sampling === "shuffled") return Math.sqrt(run.composed) * mu;
+    if (run.p === 1) return Math.sqrt(run.composed) * mu;
     const rate = (run.n * Math.sqrt(run.composed)) / run.records;
     const square = Math.expm1(mu * mu);
     if (order === "fixed" || square === Infinity) return rate * Math.sqrt(square);
@@ -57,8 +57,12 @@ const gmip = {
     return rate * Math.sqrt(2 * Math.max(excess, 0));
   },
 
+  // mu of one step whose batch holds the record.
+  step: (run, sigma) => (run.adjacency === "add-remove" ? 1 : 2) / sigma,
+
   limit(run, sigma) {
     const mu = sigma ? run.reach / sigma : Infinity;
+    if (run.p === 1) return Math.sqrt(run.composed) * gmip.step(run, sigma);
     if (run.sampling === "poisson" && run.adjacency === "replace-one")
       return 2 * run.p * Math.sqrt(run.composed * Math.sinh(mu * mu));
     return gmip.limitAt(run, mu, run.sampling === "poisson" ? "fixed" : "either");
@@ -76,44 +80,32 @@ const gmip = {
     return (d + (2 * effective - 1) * k) / (effective * Math.sqrt(2 * d + 4 * effective * k));
   },
 
-  levelOf(limit, tpr) {
-    const shown = tpr.map((rate, i) => game.thresholdAt(gmip.rates[i]) - game.thresholdAt(Math.min(rate, 1 - 1e-6)));
-    return Math.max(limit, ...shown);
-  },
-
-  // The losses of all steps; null where a step that uses the record tells all.
-  composed(pair, run) {
-    return pair.mu > gmip.largestStep ? null : losses.compose(pair, run.composed, gmip.size);
+  // The level of the worst of some pairs of distributions.
+  levelOf(step, limit, all) {
+    const at = (rates) => all.map((one) => composed.tpr(one, rates)).reduce((a, b) => a.map((x, i) => Math.max(x, b[i])));
+    const mu = Math.max(...all.map((one) => composed.mu(one, limit)));
+    return { step, limit, mu, tpr: at(gmip.rates), at, cutOff: all.some(composed.isCutOff) };
   },
 
   differential(run, sigma, delta) {
-    const limit = gmip.limit(run, sigma);
-    const step = (run.adjacency === "add-remove" ? 1 : 2) / sigma;
-    const all = gmip.pairs(run, sigma).map((pair) => gmip.composed(pair, run));
-    if (all.includes(null)) {
-      const at = (rates) => rates.map(() => 1);
-      return { step, limit, mu: Infinity, tpr: at(gmip.rates), epsilon: Infinity, at };
-    }
-    const at = (rates) => all.map((one) => losses.tpr(one, rates)).reduce((a, b) => a.map((x, i) => Math.max(x, b[i])));
-    const tpr = at(gmip.rates);
-    const epsilon = Math.max(...all.map((one) => losses.epsilon(one, delta, gmip.largestEpsilon)));
-    return { step, limit, mu: gmip.levelOf(limit, tpr), tpr, epsilon, at };
+    const all = gmip.pairs(run, sigma).map((pair) => composed.compose(pair, run.composed));
+    const level = gmip.levelOf(gmip.step(run, sigma), gmip.limit(run, sigma), all);
+    return { ...level, epsilon: Math.max(...all.map((one) => composed.epsilon(one, delta))) };
   },
 
   membership(run, sigma, d, k, implied) {
     if (d === null) return { ...implied, oneSided: implied.mu };
     const step = gmip.mipStep(d, run.n + sigma * sigma, k ?? d);
-    const found = gmip.composed({ kind: "joined", mu: step, p: run.p }, run);
-    const own = (rates) => (found ? losses.tpr(found, rates) : rates.map(() => 1));
-    const tpr = own(gmip.rates);
+    const [fixed, either] = ["joined", "either"].map((kind) => composed.compose({ kind, mu: step, p: run.p }, run.composed));
+    const own = gmip.levelOf(step, gmip.limitAt(run, step, "fixed"), [fixed]);
     const limit = gmip.limitAt(run, step, "either");
-    const mu = Math.min(gmip.levelOf(limit, tpr), implied.mu);
+    const mu = Math.min(Math.max(composed.mu(either, limit), own.mu), implied.mu);
     const at = (rates) => {
       const other = implied.at(rates);
-      return own(rates).map((x, i) => Math.min(x, other[i]));
+      return own.at(rates).map((x, i) => Math.min(x, other[i]));
     };
-    const oneSided = Math.min(gmip.levelOf(gmip.limitAt(run, step, "fixed"), tpr), mu);
-    return { step, limit: Math.min(limit, implied.limit), mu, tpr: at(gmip.rates), oneSided, at };
+    const cutOff = own.cutOff && implied.mu === Infinity;
+    return { step, limit: Math.min(limit, implied.limit), mu, tpr: at(gmip.rates), oneSided: Math.min(own.mu, mu), at, cutOff };
   },
 
   assess(sizes, sigma) {

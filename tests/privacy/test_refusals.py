@@ -36,6 +36,9 @@ def test_the_call_without_the_change_is_fine(call):
 
 REFUSED = [
     (partial(assess, n=1), "n = 1"),
+    (partial(assess, n=0, d=None), "n = 0"),
+    (partial(assess, n=0.5, d=None, sampling="fixed", adjacency="replace-one"), "n = 0.5: fixed"),
+    (partial(assess, delta=1e-101), "delta = 1e-101"),
     (partial(assess, n_records=10), "n_records = 10"),
     (partial(assess, epochs=0), "epochs = 0"),
     (partial(assess, epochs="5"), "epochs = '5'"),

@@ -154,6 +154,23 @@ def drawn_at_random() -> list[dict[str, Any]]:
     return settings
 
 
+CORNERS = [
+    {"n": 1, "d": None, "k": None, "epochs": 3, "delta": 1e-12, "value": 0.8},
+    {"n": 20, "epochs": 30, "delta": 1e-50, "value": 3.0, "sampling": "fixed"},
+    {"n": 20, "epochs": 30, "delta": 1e-9, "value": 1.8},
+    {"n": 1000, "epochs": 10**8, "delta": 1e-9, "value": 1e4},
+    {"n": 10, "epochs": 10**3, "value": 1.8},
+    {"n": 10, "epochs": 1, "value": 0.05},
+]
+
+
+def corners() -> list[dict[str, Any]]:
+    """Small deltas, batches of one, a full batch, many steps, a cut-off."""
+    run = {"records": 1000, "sampling": "poisson", "adjacency": "replace-one", "d": 60, "k": None}
+    run |= {"clip": 1.0, "delta": 1e-5, "fpr": 0.01, "start": "sigma"}
+    return [run | corner for corner in CORNERS]
+
+
 OPTIONS = {"n": "-n", "records": "-N", "d": "-d", "k": "-K", "clip": "-C", "value": None}
 
 
@@ -172,14 +189,14 @@ def printed(output: str) -> dict[str, float]:
     """What the command printed, as the page names it."""
 
     def value(text: str) -> float:
-        if text == "no guarantee":
+        if text in ("no guarantee", "not counted"):
             return math.inf
         return float(text[:-2]) / 100 if text.endswith(" %") else float(text)
 
     rows = {
         name.strip(): [value(cell) for cell in re.split(r" {2,}", rest.strip())]
         for name, rest in re.findall(r"^(\S.{39})(.+)$", output, re.M)
-        if re.match(r"\s*[\d-]|\s*no guarantee", rest)
+        if re.match(r"\s*[\d-]|\s*no guarantee|\s*not counted", rest)
     }
     named = {"steps": "steps", "sigma": "noise multiplier sigma", "epsilon": "epsilon at delta"}
     named |= {"tau": "noise tau at C", "membership.oneSided": "mu of all steps, one-sided"}
@@ -222,7 +239,7 @@ def remembering(function: Callable[..., Any]) -> Callable[..., Any]:
 def test_page_command_and_library_are_one(opened: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("assess", "required_sigma"):
         monkeypatch.setattr(privacy, name, remembering(getattr(privacy, name)))
-    settings = drawn_at_random()
+    settings = drawn_at_random() + corners()
     script = """settings => settings.map(given => {
         const numbers = gmip.assess(given, gmip.sigma(given));
         return [gmip.problem(given), JSON.parse(JSON.stringify(numbers, (name, value) =>
@@ -348,8 +365,9 @@ def test_typing_changes_the_curve(calculator: Page) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"n": 1}, "batch size n of 2 or more"),
-        ({"n": ""}, "batch size n of 2 or more"),
+        ({"n": 1, "d": 5}, "batch size n of 2 or more"),
+        ({"n": 0}, "batch size n above 0"),
+        ({"n": ""}, "batch size n above 0"),
         ({"records": 10}, "at least the batch size"),
         ({"epochs": 0}, "epochs above 0"),
         ({"epochs": 1e8}, "at most 1e9 steps"),
@@ -357,7 +375,7 @@ def test_typing_changes_the_curve(calculator: Page) -> None:
         ({"k": -1}, "susceptibility K above 0"),
         ({"value": -1}, "noise of 0"),
         ({"clip": 0}, "clipping norm C above 0"),
-        ({"delta": 2}, "delta of 1e-9 or more"),
+        ({"delta": 2}, "delta of 1e-100 or more"),
         ({"sampling": "fixed"}, "No accountant exists for fixed batches"),
         ({"sampling": "shuffled"}, "No accountant exists for shuffled batches"),
         ({"start": "mu-membership"}, "give the dimension d"),
@@ -375,12 +393,22 @@ def test_what_cannot_be_used_is_named(shared: Page, given: dict, message: str) -
     until(lambda: set(shared.locator("[data-number]").all_inner_texts()), {"\u2013"})
 
 
-def test_levels_beyond_floating_point_are_no_guarantee(calculator: Page) -> None:
-    fill(calculator, d=650, k="1e9", value=0)
-    until(lambda: shown(calculator)["membership.mu"], float("inf"))
-    expect(calculator.locator("[data-number='membership.mu']")).to_have_text(
-        "no guarantee", use_inner_text=True
-    )
+@pytest.mark.parametrize(
+    ("given", "cell", "said"),
+    [
+        ({"d": 650, "k": "1e9", "value": 0}, "membership.mu", "not counted"),
+        ({"d": 650, "k": "1e9", "value": 0}, "differential.mu", "no guarantee"),
+        ({"value": 0.06}, "differential.mu", "not counted"),
+        ({"value": 0.1, "records": 1000}, "epsilon", "not counted"),
+    ],
+)
+def test_a_cut_off_is_called_one(calculator: Page, given: dict, cell: str, said: str) -> None:
+    fill(calculator, **given)
+    until(lambda: shown(calculator)[cell], float("inf"))
+    number = calculator.locator(f"[data-number='{cell}']")
+    expect(number).to_have_text(said, use_inner_text=True)
+    noted = calculator.locator("#gmip-note")
+    expect(noted).to_contain_text("Not counted: one step tells more", use_inner_text=True)
 
 
 # What fits has nothing to do with the colours.

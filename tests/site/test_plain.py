@@ -95,7 +95,8 @@ def test_a_chapter_s_notebook_has_nothing_that_only_the_site_fills_in(page, outc
     assert [cell for cell in made["cells"] if cell["cell_type"] == "code"] == code
     assert [found for prose in prose_of(made) for found in LEFT.findall(prose)] == []
     assert len(prose_of(made)) == len(prose_of(whole))
-    assert not any(plain.NOT_RUN in prose for prose in prose_of(made))
+    is_run = (paths.results_dir() / "paper" / page.removesuffix("_details")).is_dir()
+    assert any(plain.NOT_RUN in prose for prose in prose_of(made)) <= (not is_run)
 
 
 def prose_of(whole):

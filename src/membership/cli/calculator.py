@@ -125,13 +125,16 @@ def _rows(
     rows = [
         ("", "membership", "differential privacy", "dp_accounting"),
         ("mu of one step, record in the batch", *(_level(level.step) for level in levels)),
-        ("mu of all steps", *(_level(level.mu) for level in levels)),
+        ("mu of all steps", *(_level(level.mu, level.is_cut_off) for level in levels)),
         ("mu of all steps, limit", *(_level(level.limit) for level in levels)),
-        ("mu of all steps, one-sided", _level(assessment.membership_one_sided)),
+        (
+            "mu of all steps, one-sided",
+            _level(assessment.membership_one_sided, assessment.membership.is_cut_off),
+        ),
         (
             f"epsilon at delta {delta:g}",
             "",
-            _level(assessment.epsilon),
+            _level(assessment.epsilon, assessment.sigma > 0),
             _level(accountant.epsilon) if accountant else "",
         ),
     ]
@@ -142,14 +145,19 @@ def _rows(
 
 
 def _notes(assessment: "Assessment", accountant: "Established | None") -> list[str]:
-    names = ("membership", "differential privacy")
-    levels = zip(names, (assessment.membership, assessment.differential), strict=True)
-    short = [name for name, level in levels if not level.limit_holds]
+    levels = {"membership": assessment.membership, "differential privacy": assessment.differential}
+    short = [name for name, one in levels.items() if not (one.limit_holds or one.is_cut_off)]
     notes = []
     if short:
         notes.append(
             f"{' and '.join(short)}: the limit falls short of the composed rates and is no bound; "
             "mu of all steps is that of the numerical composition"
+        )
+    is_uncounted = assessment.sigma > 0 and math.isinf(assessment.epsilon)
+    if is_uncounted or any(one.is_cut_off for one in levels.values()):
+        notes.append(
+            "not counted: one step tells more than is counted here (mu above 15), or all steps do "
+            "(epsilon above 600); the promise, if any, is weak"
         )
     if assessment.membership == assessment.differential:
         notes.append("membership: what differential privacy implies; give -d for its own level")
@@ -164,7 +172,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.4f} %"
 
 
-def _level(mu: float) -> str:
+def _level(mu: float, is_cut_off: bool = False) -> str:
     if not math.isfinite(mu):
-        return "no guarantee"
+        return "not counted" if is_cut_off else "no guarantee"
     return f"{mu:.6f}" if mu < 1e6 else f"{mu:.9g}"

@@ -27,7 +27,6 @@ from membership.privacy import chi2
 from membership.privacy.assessment import (
     ADJACENCIES,
     PROTECTIONS,
-    RATES,
     SAMPLINGS,
     Assessment,
     Level,
@@ -35,6 +34,7 @@ from membership.privacy.assessment import (
     noise_multiplier,
     required_sigma,
 )
+from membership.privacy.composed import RATES
 from membership.privacy.dp_accounting import Established, established
 from membership.privacy.levels import (
     composed_mu,
@@ -52,14 +52,12 @@ from membership.privacy.lower_bounds import (
     one_run_epsilon,
     one_run_mu,
 )
-from membership.privacy.numerical import (
-    MOST_NUMERICAL_MU,
-    Enclosure,
+from membership.privacy.mixtures import (
     composed_mixture_tradeoff,
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
-    numerical_tradeoff,
 )
+from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from membership.arrays import one_of
 from membership.errors import InputError
-from membership.privacy import checks, numerical
+from membership.privacy import checks, composed
+from membership.privacy.composed import RATES, Composed
 from membership.privacy.levels import composed_mu, mip_mu_step, subsampled_mu
-from membership.privacy.numerical import MOST_NUMERICAL_MU, Losses, Pair
+from membership.privacy.numerical import MOST_NUMERICAL_MU, Pair
 
 SAMPLINGS = ("poisson", "fixed", "shuffled")
 ADJACENCIES = ("add-remove", "replace-one")
@@ -52,8 +52,10 @@ class Schedule(NamedTuple):
         return [Pair(kind, mu, self.p) for kind in kinds]
 
     def limit(self, sigma: float) -> float:
-        """mu of all steps, in the limit of many."""
+        """mu of all steps, in the limit of many; at full batch that of any number."""
         mu = self.reach / sigma if sigma else math.inf
+        if self.p == 1:
+            return composed_mu(self.step(sigma), self.composed)
         if self.sampling == "poisson" and self.adjacency == "replace-one":
             with np.errstate(over="ignore"):
                 return float(2 * self.p * np.sqrt(self.composed * np.sinh(np.square(mu))))
@@ -61,14 +63,14 @@ class Schedule(NamedTuple):
 
     def limit_at(self, mu: float, order: str) -> float:
         """mu of all steps, in the limit, where each has the level mu."""
-        if self.sampling == "shuffled":
+        if self.p == 1:
             return composed_mu(mu, self.composed)
         return subsampled_mu(mu, self.n, self.n_records, self.composed, order=order)
 
 
 def schedule(n: float, n_records: float, epochs: float, sampling: str, adjacency: str) -> Schedule:
     """Check a run's sizes, and that its sampling and adjacency can be accounted for."""
-    n = checks.number("n", n)
+    n = checks.number("n", n, "batch_size")
     n_records, epochs = checks.records(n_records, n), checks.number("epochs", epochs)
     one_of("sampling", sampling, SAMPLINGS)
     one_of("adjacency", adjacency, ADJACENCIES)
@@ -77,6 +79,8 @@ def schedule(n: float, n_records: float, epochs: float, sampling: str, adjacency
             f"adjacency = 'add-remove': no accountant exists for {sampling} batches, which need a "
             "fixed number of records; give replace-one, or sampling poisson"
         )
+    if sampling != "poisson" and n < 1:
+        raise InputError(f"n = {n:g}: {sampling} batches hold 1 record or more; give that")
     steps = math.ceil(n_records * epochs / n)
     # A shuffled run uses a record once an epoch. That nobody knows when is not credited.
     composed = math.ceil(epochs) if sampling == "shuffled" else steps
@@ -84,13 +88,6 @@ def schedule(n: float, n_records: float, epochs: float, sampling: str, adjacency
         raise InputError(f"epochs = {epochs:g}: {steps} steps; give at most 1e9 steps")
     p = 1.0 if sampling == "shuffled" else n / n_records
     return Schedule(n, n_records, steps, composed, p, sampling, adjacency)
-
-
-RATES = (0.001, 0.01, 0.1)
-# Logarithm to the base 2 of the points of a composition; the page has the same.
-GRID = 16
-# Above, a rate no longer says how high a level is.
-_SURE = 1 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -102,22 +99,28 @@ class Level:
     step : float
         mu of one step whose batch holds the record.
     limit : float
-        mu of all steps, in the limit of many: no bound.
+        mu of all steps, in the limit of many on small batches: no bound, and where batches are not
+        small against the training set too high as often as too low. At full batch it is exact.
     mu : float
-        The larger of `limit` and what the numerical composition shows at the three rates.
+        mu of all steps, by composition: the least whose Gaussian curve no attack exceeds at any FPR
+        of 0.1% to 99.9%. At full batch in closed form; `limit` where an attack at 0.1% is sure.
     tpr : tuple of float
-        The TPR that no attack exceeds at FPR 0.1%, 1% and 10%, by numerical composition.
+        The TPR that no attack exceeds at FPR 0.1%, 1% and 10%, by composition.
+    is_cut_off : bool
+        Whether "no promise" is where we stop counting (a step of level above 15, or more) and not
+        what is known: an infinite mu or epsilon then only means a large one.
     """
 
     step: float
     limit: float
     mu: float
     tpr: tuple[float, ...]
+    is_cut_off: bool = False
 
     @property
     def limit_holds(self) -> bool:
-        """Whether the limit, to a thousandth, is a bound at the three rates."""
-        return self.mu <= 1.001 * self.limit
+        """Whether the limit, to a hundredth, is a bound at those rates."""
+        return self.mu <= 1.01 * self.limit
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,8 @@ class Assessment:
     differential : Level
         Against the adversary of differential privacy.
     epsilon : float
-        At the given delta, by numerical composition; infinite beyond 600.
+        At the given delta, by composition, which errs on the safe side, as a rule by less than a
+        thousandth. Infinite beyond 600, unless the batch is full.
     """
 
     steps: int
@@ -154,7 +158,7 @@ class Assessment:
 
 def noise_multiplier(n: float, tau: float, clip: float | None) -> float:
     """Return sigma = tau n / C, for noise of standard deviation tau on the mean of n gradients."""
-    n, tau = checks.number("n", n), checks.number("tau", tau)
+    n, tau = checks.number("n", n, "batch_size"), checks.number("tau", tau)
     return tau * n / checks.clipping(clip) if tau else 0.0
 
 
@@ -175,7 +179,8 @@ def assess(
     Parameters
     ----------
     n, n_records : float
-        Batch size (with Poisson sampling its mean), 2 or more, and size of the training set N.
+        Batch size and size of the training set N. With Poisson sampling its mean, above 0; else 1
+        or more; with `d` 2 or more.
     epochs : float
         Passes over the training set, above 0.
     d : float, optional
@@ -193,7 +198,7 @@ def assess(
     adjacency : {"add-remove", "replace-one"}
         How two training sets differ. The first is for Poisson sampling alone.
     delta : float
-        Of the (epsilon, delta) to report, 1e-9 or more and below 1.
+        Of the (epsilon, delta) to report, 1e-100 or more and below 1.
 
     Raises
     ------
@@ -217,15 +222,9 @@ def assess(
 
 def differential_level(run: Schedule, sigma: float, delta: float) -> tuple[Level, float]:
     """Level and epsilon against the adversary of differential privacy."""
-    limit = run.limit(sigma)
-    step = run.step(sigma)
-    pairs = run.pairs(sigma)
-    composed = [losses for pair in pairs if (losses := _composed(pair, run)) is not None]
-    if len(composed) < len(pairs):
-        return Level(step, limit, math.inf, (1.0, 1.0, 1.0)), math.inf
-    tpr = tuple(map(max, zip(*map(_tpr, composed), strict=True)))
-    epsilon = max(numerical.epsilon(losses, delta) for losses in composed)
-    return Level(step, limit, _level(limit, tpr), tpr), epsilon
+    each = [composed.compose(pair, run.composed) for pair in run.pairs(sigma)]
+    level = _level(run.step(sigma), run.limit(sigma), each)
+    return level, max(one.epsilon(delta) for one in each)
 
 
 def membership_level(
@@ -236,33 +235,26 @@ def membership_level(
         return implied, implied.mu
     # With the clipping norm as unit the noise is sigma / n on each entry.
     step = float(mip_mu_step(d, run.n, d if k is None else k, sigma / run.n, 1.0))
-    losses = _composed(Pair("joined", step, run.p), run)
-    tpr = _tpr(losses) if losses else (1.0, 1.0, 1.0)
-    limit, one_sided = run.limit_at(step, "either"), run.limit_at(step, "fixed")
-    own = Level(step, limit, _level(limit, tpr), tpr)
+    fixed, either = (
+        composed.compose(Pair(kind, step, run.p), run.composed) for kind in ("joined", "either")
+    )
+    own = _level(step, run.limit_at(step, "fixed"), [fixed])
+    limit = run.limit_at(step, "either")
     both = Level(
         step,
-        min(own.limit, implied.limit),
-        min(own.mu, implied.mu),
+        min(limit, implied.limit),
+        min(max(either.mu(limit), own.mu), implied.mu),
         tuple(map(min, own.tpr, implied.tpr)),
+        own.is_cut_off and implied.mu == math.inf,
     )
-    return both, min(_level(one_sided, tpr), both.mu)
+    return both, min(own.mu, both.mu)
 
 
-def _composed(pair: Pair, run: Schedule) -> Losses | None:
-    """The losses of all steps; None where a step that uses the record tells all."""
-    if pair.mu > MOST_NUMERICAL_MU:
-        return None
-    return numerical.compose(pair, run.composed, GRID)
-
-
-def _tpr(losses: Losses) -> tuple[float, ...]:
-    return tuple(float(rate) for rate in numerical.tpr(losses, np.array(RATES)))
-
-
-def _level(limit: float, tpr: tuple[float, ...]) -> float:
-    shown = ndtri(np.minimum(tpr, _SURE)) - ndtri(RATES)
-    return float(max(limit, *shown))
+def _level(step: float, limit: float, each: list[Composed]) -> Level:
+    """The level of the worst of some pairs of distributions."""
+    tpr = (float(max(rates)) for rates in zip(*(one.tpr() for one in each), strict=True))
+    mu = float(max(one.mu(limit) for one in each))
+    return Level(step, limit, mu, tuple(tpr), any(one.is_cut_off for one in each))
 
 
 TARGETS = ("mu", "epsilon", "tpr")

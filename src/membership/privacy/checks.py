@@ -26,6 +26,8 @@ def rates(name: str, values: Any) -> FloatArray:
 # What each number may be: its test, and how a message describes it. NaN passes none.
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n": (lambda v: 2 <= v <= LARGEST, "a batch size of 2 to 1e15"),
+    # Where only the gradients' sum and a record's chance count, not Corollary 5.1.
+    "batch_size": (lambda v: SMALLEST <= v <= LARGEST, "a batch size above 0, of 1e-15 to 1e15"),
     "d": (lambda v: 1 <= v <= LARGEST, "1 to 1e15 dimensions"),
     "k": (
         lambda v: 0 < v <= LARGEST,
@@ -33,7 +35,7 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "tau": (lambda v: 0 <= v <= LARGEST, "a standard deviation of 0 to 1e15"),
     "sigma": (lambda v: v == 0 or 1e-3 <= v <= 1e6, "a noise multiplier of 0, or 0.001 to 1e6"),
-    "delta": (lambda v: 1e-9 <= v < 1, "at least 1e-9 and below 1"),
+    "delta": (lambda v: 1e-100 <= v < 1, "at least 1e-100 and below 1"),
     "steps": (lambda v: 1 <= v <= MOST_STEPS, "1 to 1e24 steps"),
     "epochs": (lambda v: 0 < v <= 1e9, "a number above 0, at most 1e9"),
     "level": (

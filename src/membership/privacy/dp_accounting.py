@@ -8,7 +8,8 @@ import numpy as np
 
 from membership.errors import extra
 from membership.privacy import checks, numerical
-from membership.privacy.assessment import GRID, RATES, Schedule, schedule
+from membership.privacy.assessment import Schedule, schedule
+from membership.privacy.composed import RATES, grid_of
 from membership.privacy.numerical import MOST_EPSILON, MOST_NUMERICAL_MU
 
 _LEAST_SPACING = 1e-4
@@ -93,6 +94,7 @@ def _accountant(run: Schedule, sigma: float) -> tuple[Any, str]:
     if run.sampling == "poisson":
         step = dp_event.PoissonSampledDpEvent(run.p, step)
     # A coarser grid where the losses are large, so that every run fits into memory.
-    spacing = numerical.compose(run.pairs(sigma)[0], run.composed, GRID).spacing
+    grid = grid_of(run.composed)
+    spacing = numerical.compose(run.pairs(sigma)[0], run.composed, grid).spacing
     accountant = pld_privacy_accountant.PLDAccountant(relation, max(_LEAST_SPACING, spacing / 4))
     return accountant.compose(step, run.composed), "privacy loss distributions"

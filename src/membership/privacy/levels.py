@@ -103,7 +103,8 @@ def gdp_mu_step(n: float, tau: float, clip: float) -> float:
     InputError
         A value is out of range.
     """
-    n, tau, clip = checks.number("n", n), checks.number("tau", tau), checks.clipping(clip)
+    n, tau = checks.number("n", n, "batch_size"), checks.number("tau", tau)
+    clip = checks.clipping(clip)
     return 2 * clip / (n * tau) if tau else np.inf
 
 
@@ -195,7 +196,7 @@ def subsampled_mu(
         A value is out of range.
     """
     mu = checks.number("mu_step", mu_step, "reached level")
-    n = checks.number("n", batch_size)
+    n = checks.number("batch_size", batch_size)
     n_records, steps = checks.records(n_records, n), checks.number("steps", steps)
     one_of("order", order, ORDERS)
     with np.errstate(over="ignore"):

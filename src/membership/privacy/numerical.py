@@ -5,31 +5,34 @@ The losses are put on a grid: the probability of each interval is shared out bet
 so that both distributions keep theirs ("connect the dots", Doroshenko et al. 2022). The test on
 the grid is never harder than the true one, so that what follows is a guarantee. Composing T steps
 is then a convolution (Koskela et al. 2020; Gopi et al. 2021).
-
-Of records that differ, Definition 4.1: beta(alpha) = min { E_x f_x(a(x)) : E_x a(x) = alpha }. At
-the minimum every slope f_x'(a(x)) is the same, that is, the attacker uses one threshold on the
-likelihood ratio. An attack that uses one threshold on p-values has a(x) = alpha for every record,
-which is worse.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import logsumexp, ndtr, ndtri
 
-from membership.arrays import FloatArray, as_float64
+from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.privacy import checks
-from membership.privacy.tradeoff import gaussian_tradeoff
 
 # The largest level of one step that is composed, and the largest epsilon that is told.
 MOST_NUMERICAL_MU = 15
 MOST_EPSILON = 600.0
 _LOG_LOST = np.log(1e-13)
 _LOST = 1e-12
-_ORDERS = 4.0 ** np.arange(-1, 13)
+# Of a delta, what may be lost where it has a composition of its own.
+_LOST_OF_TAIL = 1e-3
+# How many times the range of all steps that of one may be.
+_FOLDS, _MOST = 4, 2**22
+# How many standard deviations of an observation are looked at.
+_FAR = 9.0
+_TILTS = 2.0 ** np.arange(-4, 25, 0.5)
+_ORDERS = 4.0 ** np.arange(-4, 13)
 _GRIDS = range(12, 25)
-_COARSE = 2**13
+# Where points lie further apart than this, the losses are too large for any promise.
+WIDEST = 0.5
+_CELLS = 2**13
 
 
 class Enclosure(NamedTuple):
@@ -104,7 +107,7 @@ def numerical_tradeoff(
     """
     alpha = checks.rates("alpha", alpha)
     mu = checks.number("mu_step", mu_step, "level")
-    n = checks.number("n", batch_size)
+    n = checks.number("batch_size", batch_size)
     pair = Pair("joined", mu, n / checks.records(n_records, n))
     steps = int(checks.number("steps", steps))
     if mu > MOST_NUMERICAL_MU:
@@ -117,22 +120,85 @@ def numerical_tradeoff(
     return Enclosure(low, high)
 
 
-def compose(pair: Pair, steps: int, grid: int, up: bool = True) -> Losses:
-    """The losses of all steps; rounded against us, or with `up` False against the attacker."""
-    top, bottom = _ends(pair)
-    coarse = _one_step(pair, (top - bottom) / _COARSE, _COARSE)
-    low, high = _reach(coarse, steps)
-    size, spacing = 2**grid, (high - low) / 2**grid
-    step = _one_step(pair, spacing, size, up)
+def compose(
+    pair: Pair, steps: int, grid: int, up: bool = True, tail: float | None = None
+) -> Losses:
+    """The losses of all steps; rounded against us, or with `up` False against the attacker.
+
+    With `tail`, those that are larger than all but a share `tail`: masses as small as that keep
+    their digits, because the steps are composed under a law whose centre lies there (Esscher).
+    """
+    lost = _LOST if tail is None else _LOST_OF_TAIL * tail
+    far = _FAR if tail is None else max(_FAR, float(-ndtri(lost / steps)))
+    size = 2**grid
+    most = max(size, min(_FOLDS * size, _MOST))
+    top, bottom = _ends(pair, far)
+    law, finest = _law(pair, far), (top - bottom) / most
+    tilt = 0.0 if tail is None else min(_order(law, steps, tail), 1 / finest)
+    least = _LOG_LOST + (0.0 if tail is None else float(np.log(tail)))
+    low, high = _reach(law, steps, tilt, least)
+    spacing = max((high - low) / size, finest)
+    _, high = _reach(law, steps, tilt, least, spacing)
+    if spacing > WIDEST and up:
+        return Losses(0, np.zeros(1), spacing, 1.0)
+    step = _one_step(pair, spacing, (top, bottom), up)
+    step_law, scale = _tilted(Law(step.values, step.mass), tilt)
     # One step may reach further than the sum; round the circle it does no harm.
-    folded = np.pad(step.mass, (0, -len(step.mass) % size)).reshape(-1, size).sum(axis=0)
+    folded = np.pad(step_law.mass, (0, -len(step.mass) % size)).reshape(-1, size).sum(axis=0)
     total = np.fft.irfft(np.fft.rfft(folded) ** steps, size)
-    # The sum's index starts at steps * first; unroll the circle so that the window starts at low.
-    start = int(np.floor(low / spacing))
+    # The sum's index starts at steps * first; unroll the circle so that the window ends at high.
+    start = int(np.ceil(high / spacing)) - size
     mass = np.maximum(total[(start + np.arange(size) - steps * step.first) % size], 0.0)
+    if tilt:
+        loss = (start + np.arange(size, dtype=np.float64)) * spacing
+        mass = mass * np.exp(np.minimum(steps * scale - tilt * loss, 700.0))
     # What the window leaves out is given to the attacker in the guarantee.
-    infinite = -np.expm1(steps * np.log1p(-step.infinite)) + _LOST if up else 0.0
+    infinite = -np.expm1(steps * np.log1p(-step.infinite)) + lost if up else 0.0
     return Losses(start, mass, spacing, infinite)
+
+
+class Law(NamedTuple):
+    """A step's losses and their masses under H1, cell by cell of the observation."""
+
+    loss: FloatArray
+    mass: FloatArray
+
+
+def _law(pair: Pair, far: float) -> Law:
+    """The step without a grid of losses: near enough to say where those of all steps lie."""
+    kind, mu, p = pair
+    edges: FloatArray = np.linspace(-3.0 - far, mu + far, _CELLS + 1, dtype=np.float64)
+    loss = _loss(pair, (edges[1:] + edges[:-1]) / 2)
+    mass, null = _between(edges, mu, p), _between(edges, 0.0, 0.0)
+    if kind == "left":
+        return Law(-loss, null)
+    if kind != "either":
+        return Law(loss, mass)
+    above = loss > 0
+    mass, null, loss = mass[above], null[above], loss[above]
+    rest = max(1.0 - float(mass.sum() + null.sum()), 0.0)
+    return Law(np.r_[-loss, 0.0, loss], np.r_[null, rest, mass])
+
+
+def _order(law: Law, steps: int, tail: float) -> float:
+    """The order at which Chernoff's bound on the loss above all but `tail` is least."""
+    bounds = [(steps * _cumulant(law, o) - np.log(tail)) / o for o in _TILTS]
+    return float(_TILTS[int(np.argmin(bounds))])
+
+
+def _cumulant(law: Law, order: float) -> float:
+    with np.errstate(divide="ignore"):
+        weight = np.log(law.mass) + order * law.loss
+    return float(np.asarray(logsumexp(weight)))
+
+
+def _tilted(law: Law, tilt: float) -> tuple[Law, float]:
+    """The law with masses in proportion to exp(tilt loss), and the logarithm of what they lost."""
+    if not tilt:
+        return law, 0.0
+    scale = _cumulant(law, tilt)
+    with np.errstate(divide="ignore"):
+        return Law(law.loss, np.exp(np.log(law.mass) + tilt * law.loss - scale)), scale
 
 
 def tpr(losses: Losses, alpha: FloatArray) -> FloatArray:
@@ -147,31 +213,37 @@ def tpr(losses: Losses, alpha: FloatArray) -> FloatArray:
 def epsilon(losses: Losses, delta: float) -> float:
     """The least epsilon of 0 or more with H1(S) <= exp(epsilon) H0(S) + delta for every set S."""
     values, mass = losses.values, losses.mass
-    above = losses.infinite + np.cumsum(mass[::-1])[::-1]
     kept = (values > 0) & (values < MOST_EPSILON)
-    above, values = above[kept], values[kept]
     # Past the largest epsilon the rest of the mass counts as if its loss were infinite.
-    null = np.cumsum((mass[kept] * np.exp(-values))[::-1])[::-1]
-    small = above - np.exp(values) * null <= delta
+    beyond = losses.infinite + float(mass[values >= MOST_EPSILON].sum())
+    values, mass = values[kept], mass[kept]
+    null = np.exp(values) * np.cumsum((mass * np.exp(-values))[::-1])[::-1]
+    # From one loss to the next lower delta grows by a share of what H0 has: nothing cancels.
+    grown = -np.expm1(-losses.spacing) * np.cumsum(null[::-1])[::-1]
+    delta_at = beyond + np.r_[grown[1:], 0.0]
+    small = delta_at <= delta
     if not small.any():
         return np.inf
-    # Between two losses delta(epsilon) is linear in exp(epsilon).
     j = int(np.argmax(small))
-    return float(max(np.log(max(above[j] - delta, 1e-300) / null[j]), 0.0))
+    if (j == 0 and losses.first > 0) or null[j] == 0:
+        return float(values[j])
+    # Between two losses delta(epsilon) is linear in exp(epsilon).
+    share = max((delta_at[j] - delta) / null[j], np.expm1(-losses.spacing))
+    return float(max(values[j] + np.log1p(share), 0.0))
 
 
-def _ends(pair: Pair) -> tuple[float, float]:
+def _ends(pair: Pair, far: float) -> tuple[float, float]:
     """The largest and the least loss that is put on the grid, as H1 = the mixture sees them."""
-    top = _loss(pair, pair.mu + 9.0)
-    return top, -top if pair.kind in ("exchanged", "either") else _loss(pair, -12.0)
+    bottom, top = _loss(pair, np.array([-3.0 - far, pair.mu + far])).tolist()
+    return top, -top if pair.kind in ("exchanged", "either") else bottom
 
 
-def _loss(pair: Pair, z: float) -> float:
+def _loss(pair: Pair, z: FloatArray) -> FloatArray:
     _, mu, p = pair
     with np.errstate(divide="ignore"):
         stays, drawn = np.log1p(-p), np.log(p) - mu**2 / 2
     loss = np.logaddexp(stays, drawn + mu * z)
-    return float(loss - np.logaddexp(stays, drawn - mu * z) if pair.kind == "exchanged" else loss)
+    return loss - np.logaddexp(stays, drawn - mu * z) if pair.kind == "exchanged" else loss
 
 
 def _observation(pair: Pair, loss: FloatArray) -> FloatArray:
@@ -196,14 +268,14 @@ def _between(z: FloatArray, mu: float, p: float) -> FloatArray:
     return np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
 
 
-def _one_step(pair: Pair, spacing: float, most: int, up: bool = True) -> Losses:
+def _one_step(pair: Pair, spacing: float, ends: tuple[float, float], up: bool) -> Losses:
     kind, mu, p = pair
     two_sided = kind in ("exchanged", "either")
-    top, bottom = _ends(pair)
-    first = 0 if two_sided else max(int(np.floor(bottom / spacing)), -most)
-    last = min(int(np.ceil(top / spacing)), most)
-    edges = np.arange(first, last + 1, dtype=np.float64) * spacing
-    z = _observation(pair, edges)
+    top, bottom = ends
+    first = 0 if two_sided else int(np.floor(bottom / spacing))
+    edges = np.arange(first, int(np.ceil(top / spacing)) + 1, dtype=np.float64) * spacing
+    last, z = first + len(edges) - 1, _observation(pair, edges)
+    lowest = z[0]
     if not two_sided:
         z[0] = -np.inf
     member = _between(z, mu, p)
@@ -218,139 +290,26 @@ def _one_step(pair: Pair, spacing: float, most: int, up: bool = True) -> Losses:
         return Losses(first, mass, spacing, infinite)
     mirrored = (mass * np.exp(-edges))[::-1]
     if kind == "left":
-        return Losses(-last, mirrored, spacing, max(1.0 - float(mirrored.sum()), 0.0))
+        # What lies below its least loss counts as that, above its largest as infinite.
+        mirrored[0] += ndtr(-z[-1])
+        return Losses(-last, mirrored, spacing, float(ndtr(lowest)))
     # Both sides, and what neither of them has tells nothing.
-    rest = 1.0 - mass[1:].sum() - mirrored[:-1].sum() - infinite
+    rest = max(1.0 - mass[1:].sum() - mirrored[:-1].sum() - infinite, 0.0)
     return Losses(-last, np.r_[mirrored[:-1], rest, mass[1:]], spacing, infinite)
 
 
-def _reach(step: Losses, steps: int) -> tuple[float, float]:
-    """Bounds that the sum leaves with negligible probability under H1 (Chernoff)."""
-    loss = step.values
-    with np.errstate(divide="ignore"):
-        weight = np.log(step.mass)
-    up = [(steps * logsumexp(weight + o * loss) - _LOG_LOST) / o for o in _ORDERS]
-    down = [(steps * logsumexp(weight - o * loss) - _LOG_LOST) / o for o in _ORDERS]
-    margin = 0.01 * (min(up) + min(down))
-    return -min(down) - margin, min(up) + margin
+def _reach(
+    law: Law, steps: int, tilt: float, least: float, spacing: float = 0.0
+) -> tuple[float, float]:
+    """Bounds that the sum leaves with negligible probability under H1 (Chernoff).
 
-
-_POINTS = 4000
-_EVERY = 8  # of the losses of a composition, how many apart thresholds are tried
-_FEW = 20  # rates for which only the thresholds next to them are tried
-
-
-def gaussian_mixture_tradeoff(alpha: Any, mu: Any) -> FloatArray:
-    """Return the FNR at FPR `alpha` of the best attack on records of different levels.
-
-    With one threshold t on the log-likelihood ratio, FPR = mean of Phi(-t/mu - mu/2) and
-    TPR = mean of Phi(-t/mu + mu/2) over the records' levels.
-
-    Parameters
-    ----------
-    alpha : array of float
-        False positive rates in [0, 1].
-    mu : array of shape (records,)
-        Each record's level, above 0; all equally likely.
-
-    Returns
-    -------
-    ndarray of float64
-        In the shape of `alpha`; read off a fine curve of thresholds by linear interpolation,
-        which errs against the attacker, by less than 1e-5.
-
-    Raises
-    ------
-    InputError
-        A rate or level is out of range.
+    The upper one, below which all but exp(least) lies, holds on a grid of that spacing as well.
     """
-    alpha, mu = checks.rates("alpha", alpha), _levels_above_0(mu)
-    ends = 40 * mu.max() * np.array([-1, 1]) + mu.max() ** 2 * np.array([-1, 1])
-    # Where the thresholds of single records lie, and beyond, evenly in sinh for both scales.
-    width = np.arcsinh(ends / mu.min())
-    thresholds = mu.min() * np.sinh(np.linspace(width[1], width[0], _POINTS))
-    few = _reached_by(alpha, thresholds, mu) if alpha.size <= _FEW else np.arange(_POINTS)
-    scaled = thresholds[few, None] / mu
-    fpr = ndtr(-scaled - mu / 2).mean(axis=1)
-    fnr = ndtr(scaled - mu / 2).mean(axis=1)
-    fpr, fnr = np.r_[0.0, fpr, 1.0], np.r_[1.0, fnr, 0.0]
-    return np.interp(alpha, fpr, fnr)
-
-
-def _reached_by(alpha: FloatArray, thresholds: FloatArray, mu: FloatArray) -> np.ndarray:
-    """The thresholds on either side of each false positive rate, found by halving."""
-    places = []
-    for rate in alpha.flat:
-        low, high = -1, len(thresholds)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if ndtr(-thresholds[middle] / mu - mu / 2).mean() <= rate:
-                low = middle
-            else:
-                high = middle
-        places += [low, high]
-    places = np.unique(places)
-    return places[(places >= 0) & (places < len(thresholds))]
-
-
-def constant_rate_tradeoff(alpha: Any, mu: Any) -> FloatArray:
-    """Return the FNR of an attacker who gives every record the same FPR; as the best one's."""
-    alpha, mu = checks.rates("alpha", alpha), _levels_above_0(mu)
-    return np.mean([gaussian_tradeoff(alpha, level) for level in mu], axis=0)
-
-
-def composed_mixture_tradeoff(
-    alpha: Any, mu_step: Any, batch_size: float, n_records: float, steps: int, *, grid: int = 12
-) -> FloatArray:
-    """Return the FNR at FPR `alpha` of the best attack on different records after many steps.
-
-    Every record's steps are composed numerically, as in `membership.privacy.numerical_tradeoff`,
-    and one threshold on the likelihood ratio of all steps decides on all records.
-
-    Parameters
-    ----------
-    alpha : array of float
-        False positive rates in [0, 1].
-    mu_step : array of shape (records,)
-        Each record's level of one step whose batch holds it, above 0 and at most 15; all equally
-        likely.
-    batch_size, n_records, steps, grid
-        As in `membership.privacy.numerical_tradeoff`.
-
-    Returns
-    -------
-    ndarray of float64
-        In the shape of `alpha`; a guarantee up to linear interpolation between thresholds.
-
-    Raises
-    ------
-    InputError
-        A value is out of range.
-    """
-    alpha, mu = checks.rates("alpha", alpha), _levels_above_0(mu_step)
-    if mu.max() > MOST_NUMERICAL_MU:
-        raise InputError(f"mu_step is as high as {mu.max()}; give at most 15")
-    n = checks.number("n", batch_size)
-    p, steps = n / checks.records(n_records, n), int(checks.number("steps", steps))
-    composed = [compose(Pair("joined", level, p), steps, grid) for level in mu]
-    thresholds = np.unique(np.concatenate([losses.values[::_EVERY] for losses in composed]))
-    fpr, power = np.zeros(len(thresholds)), np.zeros(len(thresholds))
-    for losses in composed:
-        place = np.searchsorted(losses.values, thresholds)
-        null = losses.mass * np.exp(-np.maximum(losses.values, -700.0))
-        fpr += _above(null)[place]
-        power += losses.infinite + _above(losses.mass)[place]
-    fpr, power = np.minimum(fpr / len(mu), 1.0)[::-1], np.minimum(power / len(mu), 1.0)[::-1]
-    return 1 - np.interp(alpha, np.r_[0.0, fpr, 1.0], np.r_[0.0, power, 1.0])
-
-
-def _above(mass: FloatArray) -> FloatArray:
-    """The mass at and above each place, and 0 beyond the last."""
-    return np.r_[np.cumsum(mass[::-1])[::-1], 0.0]
-
-
-def _levels_above_0(mu: Any) -> FloatArray:
-    mu = as_float64("mu", mu, 1)
-    if mu.min() < checks.SMALLEST:
-        raise InputError(f"mu is as low as {mu.min()}; give levels above 0, 1e-15 or more")
-    return mu
+    own = _cumulant(law, tilt) if tilt else 0.0
+    down = min((steps * (_cumulant(law, tilt - o) - own) - _LOG_LOST) / o for o in _ORDERS)
+    up = min(
+        (steps * (_cumulant(law, o) + (o + o**2) * spacing**2 / 8) - least) / o
+        for o in tilt + _ORDERS
+    )
+    margin = 0.01 * (up + down)
+    return -down - margin, up + margin

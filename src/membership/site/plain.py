@@ -18,7 +18,7 @@ from membership.exhibits import claims, listing
 from membership.exhibits.homes import page_of, pages_of, source_path
 from membership.exhibits.panels import in_words
 from membership.running.chapter_files import chapters, headings_in
-from membership.site import overview, substitutions
+from membership.site import moving, overview, substitutions
 
 CHAPTERS = "book/chapters/"
 NOT_RUN = "(not run)"
@@ -85,7 +85,7 @@ def _jinja(page: str) -> jinja2.Environment:
     names = ("attacks", "calculated", "counts", "interval", "number", "own_data", "printed", "says")
     for name in names:
         environment.globals[name] = _if_run(substitutions.SUBSTITUTIONS[name])
-    environment.globals.update(ref=ref, claim=_claim, tally=_tally)
+    environment.globals.update(ref=ref, claim=_claim, tally=_tally, moving=_moving)
     return environment
 
 
@@ -104,6 +104,10 @@ def _claim(claim_id: str, form: str = "") -> str:
     _, row = substitutions.claimed(claim_id)
     outcome = f"*{row.outcome.mark}*"
     return f"“{row.claim.quote.strip('“”')}” {outcome}" if form == "said" else outcome
+
+
+def _moving(chapter: str) -> str:
+    return f"*{moving.picture(chapter)['label']}: a picture that moves on the site.*"
 
 
 def _tally(chapter: str) -> str:

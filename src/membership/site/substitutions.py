@@ -20,7 +20,8 @@ and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks;
 }}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need; ``{{
 own_data() }}``: what each chapter asks of a reader's own data; ``{{ levels("iha") }}``: chapters'
 exercises by level; ``{{ score() }}``: how many printed numbers could be compared; ``{{ bars(50,
-("LOSS", number(...)), ...) }}``: numbers as bars from 50.
+("LOSS", number(...)), ...) }}``: numbers as bars from 50; ``{{ moving("iha") }}``: the picture at
+the head of a chapter that its reader moves.
 
 A name that is not there is a warning, and the site is built with every warning an error.
 """
@@ -47,6 +48,7 @@ from membership.exhibits.panels import PLURALS, Panel
 from membership.exhibits.sentences import joined
 from membership.published.outcomes import MARKS
 from membership.running.chapter_files import chapters, settings_class
+from membership.site import moving as pictures
 from membership.site import opened, overview, statistics
 from membership.site.attack_finder import COSTS, IMPLIED
 from membership.site.attack_finder import cases as every_case
@@ -233,6 +235,12 @@ def bars(start: float, *numbers: tuple[str, str]) -> str:
 
 
 @jinja2.pass_context
+def moving(context: Any, chapter: str) -> str:
+    """A chapter's moving picture."""
+    return raw(pictures.figure(chapter, base(context), {"exhibit": number, "printed": printed}))
+
+
+@jinja2.pass_context
 def claim(context: Any, claim_id: str, form: str = "") -> str:
     """What came of a claim, as a link; ``claim(id, "said")``: its words before."""
     part, row = claimed(claim_id)
@@ -286,7 +294,7 @@ def base(context: Any) -> str:
 # What pages may call. Sphinx warns of functions in its configuration, and takes partials.
 _FUNCTIONS = (
     *(attacks, calculated, counts, interval, number, printed, ref, says, verdict),
-    *(bars, cases, claim, score, tally, verdicts, own_data),
+    *(bars, cases, claim, moving, score, tally, verdicts, own_data),
     *(opened.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {

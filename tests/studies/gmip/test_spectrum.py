@@ -88,6 +88,15 @@ def test_the_attack_on_normal_gradients_finds_what_is_promised(made):
     assert (promised[1] > promised[0]).all()
 
 
+def test_it_does_so_where_noise_is_as_large_as_the_spread(made, monkeypatch):
+    """The direction that the test looks along is another than without noise."""
+    monkeypatch.setattr(spectrum, "_BATCHES", 1500)
+    larger = made._replace(queries=8 * made.queries, square=64 * made.square)
+    found, promised = spectrum.attacked(larger, N, 0.3, np.random.default_rng(4))
+    np.testing.assert_allclose(found[:, 0], promised[:, 0], atol=2)
+    assert ((promised[:, 0] > 70) & (promised[:, 0] < 95)).all()
+
+
 @pytest.mark.slow
 def test_gradients_are_turned_and_not_stretched(settings):
     task = experiment.task("digits", settings)
