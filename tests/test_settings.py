@@ -148,7 +148,7 @@ def test_a_bad_value_is_named_with_what_would_be_accepted(values, expected):
         ({"n_repeats": "ten"}, "a whole number, 0 or more"),
         ({"rate": "ten"}, "a number from 0 to 1"),
         ({"sizes": "[10,"}, "a list such as '[60,120]'"),
-        ({"label": 3}, "text"),
+        ({"label": 3}, "text; papermill's `-p` makes numbers of digits, `-r label VALUE` does not"),
     ],
 )
 def test_a_refusal_ends_with_the_values_that_would_do(values, accepted):

@@ -347,9 +347,9 @@ def check_writable(folder: Path) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file that people write."""
+    """The text of a file that people write, without the mark that some editors begin it with."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise InputError(f"cannot read {shown(path)}: {why}; bring it back, or mend it") from error

@@ -411,6 +411,8 @@ class ChapterSettings(BaseModel):
         shown, field = brief(values[name]), cls.model_fields[name]
         said, accepted = field.description or "", _accepted(field)
         what = "" if said == accepted.replace("'", "") else f" ({said})"
+        if accepted == "text" and not isinstance(values[name], str):
+            accepted += f"; papermill's `-p` makes numbers of digits, `-r {name} VALUE` does not"
         return f"parameter {name!r} = {shown}: {name}{within} {wrong}{what}; accepted: {accepted}"
 
 

@@ -222,6 +222,12 @@ def test_groups_of_the_report_bear_the_names_of_classes():
         ({"names": "abc"}, "names: 3 given to a classification"),
         ({"names": names, "task": "regression"}, "names: 3 given to a regression; give none"),
         ({"keep": 3}, "keep = 3: expected the path of a folder"),
+        ({"keep": ""}, "keep = '': expected the path of a folder"),
     ):
         with pytest.raises(InputError, match=said):
             audit.gather(X, y, Training(), **given, **SIZES)
+
+
+def test_a_training_that_is_no_function_is_refused():
+    with pytest.raises(InputError, match="train is of type str; give a function"):
+        audit.gather(X, Y, "train.py", **SIZES)

@@ -118,6 +118,17 @@ def test_a_tolerance_that_lets_everything_pass_is_refused(tolerance):
     assert f"--tolerance = {tolerance}: expected a number from 0 up" in str(result.exception)
 
 
+def test_a_path_behind_an_equals_sign_is_the_user_s_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{0.1 * i},{i % 2}\n" for i in range(20))
+    (tmp_path / "scores.csv").write_text("score,member\n" + rows)
+    done = CliRunner().invoke(cli.cli, ["audit", "~/scores.csv", "--output=~/report"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "report" / "audit.json").is_file()
+    assert not (tmp_path / "~").exists()
+
+
 def test_a_plan_is_written_through_a_link_and_onto_no_device(tmp_path):
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to("target")

@@ -182,6 +182,12 @@ def test_a_loss_without_second_derivatives_has_gradients_and_no_hessian():
             attacks.sif(models.mlp(6, (5,), 3), hinge, (X, Y), (X, Y), solver=solver)
 
 
+@pytest.mark.parametrize("off", [torch.no_grad, torch.inference_mode])
+def test_where_gradients_are_off_that_is_said(off):
+    with off():
+        assert refused().startswith("gradients are off: call this outside of torch.no_grad")
+
+
 def test_records_must_fit():
     assert "the same number of records" in refused(y=Y[:7])
     assert "the same number of records" in refused(x=X[:0], y=Y[:0])

@@ -93,8 +93,16 @@ def test_a_run_on_own_data_with_other_parameters_has_an_entry_of_its_own():
 
 
 def test_an_exhibit_is_found_as_one_says_it():
-    for said in ("iha-tab-2", "IHA-TAB-2", "IHA Table 2", "iha table 2"):
+    for said in (
+        *("iha-tab-2", "IHA-TAB-2", "IHA Table 2", "iha table 2", " iha-tab-2 ", "iha_tab_2"),
+        *("iha\u2011tab\u20112", "iha-tab-2.csv", "results/paper/iha/iha-tab-2.narrow.svg"),
+        *("chapters/iha.html#iha-tab-2", '{{ ref("iha-tab-2") }}'),
+    ):
         assert listing.find(said)["id"] == "iha-tab-2"
+    assert listing.find("results/paper/iha/iha-ctl-10.csv")["id"] == "iha-ctl-10"
+    for said in ("iha-tab-2,iha-tab-3", "iha", "", "figure 1"):
+        with pytest.raises(InputError, match="no exhibit"):
+            listing.find(said)
     assert listing.find("Bayes optimal Table 1")["id"] == "bayes-optimal-tab-1"
 
 

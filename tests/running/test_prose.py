@@ -6,6 +6,7 @@ import jupytext
 import pytest
 
 from membership import paths
+from membership.errors import InputError
 from membership.running import up_to_date
 from membership.running.prose import follow_text
 
@@ -94,6 +95,24 @@ def test_prose_and_what_is_said_of_cells_follow_the_text_and_outputs_stay(text, 
     text.write_text(TEXT)
     assert follow_text(executed, "demo")
     assert sources(executed) == ["".join(cell["source"]) for cell in json.loads(before)["cells"]]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["Unix", "Windows", "old Mac"])
+def test_it_follows_texts_as_editors_leave_them(text, executed, encoding, end):
+    new = TEXT.replace("Its prose", "Prose of Köln").replace("\n", end)
+    text.write_bytes(new.encode(encoding))
+    assert follow_text(executed, "demo")
+    assert sources(executed)[0] == "# A chapter\n\nProse of Köln."
+
+
+def test_a_text_whose_head_cannot_be_read_is_named(text, executed):
+    text.write_text("---\ntitle: [x\n---\n" + TEXT)
+    with pytest.raises(
+        InputError, match=r"^notebooks/demo.md is no notebook, mend its head"
+    ) as told:
+        follow_text(executed, "demo")
+    assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize(

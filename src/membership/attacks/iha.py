@@ -165,6 +165,12 @@ def iha(
     RunError
         Conjugate gradients did not reach the tolerance.
 
+    Warnings
+    --------
+    Rank by the score, and do not read it as a probability. The paper has it that the score can be
+    used as one; with a factor it would be the log-odds of a member, but those are far too small at
+    the paper's damping, and far too large without any (exhibit iha-ctl-26).
+
     Examples
     --------
     >>> import torch

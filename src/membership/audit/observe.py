@@ -136,6 +136,8 @@ def gather(
         raise InputError("member is given without model; give the model that was trained on them")
     if model is None and train is None:
         raise InputError("train is None and so is model; give one of them, or both")
+    if train is not None and not callable(train):
+        raise InputError(f"train is of type {type(train).__name__}; give a function (x, y, seed)")
     own_mask = None if model is None else _truth(member, len(y))
     counts = {"n_reference": (n_reference, 2), "n_targets": (n_targets, 1), "seed": (seed, 0)}
     for parameter, (number, least) in counts.items():

@@ -35,7 +35,7 @@ class Kept:
     def __init__(self, folder: Path | str | None, *determined_by: Any) -> None:
         self.folder = None
         if folder is not None:
-            if not isinstance(folder, str | Path):
+            if not isinstance(folder, str | Path) or folder == "":
                 raise InputError(f"keep = {folder!r}: expected the path of a folder, or None")
             self.folder = paths.own_path(str(folder))
             paths.require_writable(self.folder)

@@ -16,7 +16,7 @@ from membership import __version__, limits, paths, processes, running
 from membership.cli.audits import audit, bench
 from membership.cli.bulk import compare, gather, plan, sweep
 from membership.cli.calculator import calculate
-from membership.cli.command_line import PROFILE, collect, parameter_table, parameters, show
+from membership.cli.command_line import PROFILE, OwnPath, collect, parameter_table, parameters, show
 from membership.errors import InputError, RunError
 
 # Before click 8.2 the help without arguments was no error.
@@ -49,7 +49,7 @@ def cli() -> None:
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=OwnPath(file_okay=False),
     help="Keep results, page and record of the run here; the book's page stays as it is.",
 )
 def run(
@@ -63,7 +63,7 @@ def run(
 ) -> None:
     """Execute the notebook of each CHAPTER (all of them where none is named)."""
     if output is not None:
-        given = (*given, ("results_dir", str(paths.own_path(str(output)).absolute())))
+        given = (*given, ("results_dir", str(output.absolute())))
     strings = collect(given, profile)
     names = list(dict.fromkeys(chapter)) or running.chapters()
     if not names:
@@ -126,7 +126,7 @@ def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
 @click.option(
     "--run",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=OwnPath(file_okay=False, exists=True),
     help="Cite your own run, by the folder of its results, such as results/quick/iha.",
 )
 def cite(exhibit: str, folder: Path | None) -> None:
@@ -177,9 +177,7 @@ def data() -> None:
     """Fetch public data sets from upstream, and check files against their digests."""
 
 
-ROOT = click.option(
-    "--root", type=click.Path(path_type=Path), help="Folder of the file, instead of data."
-)
+ROOT = click.option("--root", type=OwnPath(), help="Folder of the file, instead of data.")
 
 
 @data.command()
@@ -218,7 +216,7 @@ def build() -> None:
 @cli.command()
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OwnPath(dir_okay=False),
     help="The zip file to write, instead of _build/membership-VERSION.zip.",
 )
 @click.option("--own-data", is_flag=True, help="Let runs of your own data be in it.")

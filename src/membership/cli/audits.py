@@ -5,16 +5,17 @@ from typing import Any
 
 import click
 
+from membership.cli.command_line import OwnPath
 from membership.errors import InputError
 
 EVIDENCE = ".evidence"
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=OwnPath())
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=OwnPath(),
     required=True,
     help="Folder for audit.html and audit.json.",
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from membership import paths, running, shares
-from membership.cli.command_line import PROFILE, collect, parameters, show
+from membership.cli.command_line import PROFILE, OwnPath, collect, parameters, show
 from membership.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 RUNS, SPREAD = "runs.csv", "sweep.csv"
-FOLDER = click.Path(path_type=Path, file_okay=False)
+FOLDER = OwnPath(file_okay=False)
 EXHIBIT = click.option(
     "--exhibit", multiple=True, help="Show the numbers of this exhibit only. Repeatable."
 )
@@ -98,8 +98,8 @@ def _print_spread(table: "pd.DataFrame", varied: list[str], exhibit: tuple[str, 
 
 
 @click.command()
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("second", type=click.Path(path_type=Path))
+@click.argument("first", type=OwnPath())
+@click.argument("second", type=OwnPath())
 @click.option("--output", type=FOLDER, help="Folder for compare.csv and the page compare.html.")
 @EXHIBIT
 def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, ...]) -> None:
@@ -185,7 +185,7 @@ MEASURED = "runs/measured.csv"
 @click.option(
     "--json",
     "written",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OwnPath(dir_okay=False),
     help="Write it to this file too, for a program to read.",
 )
 def plan(
@@ -202,7 +202,7 @@ def plan(
     from membership.running import pieces as room
 
     if written is not None:
-        written = paths.plain_file(paths.own_path(str(written)))
+        written = paths.plain_file(written)
     names = list(dict.fromkeys(chapter)) or running.chapters()
     measured = paths.project_root() / MEASURED
     pieces = room.plan(names, collect(given, profile), measured, shares)
@@ -237,7 +237,7 @@ def plan(
 @PROFILE
 @parameters("A parameter.")
 @click.option("--share", help="Only help: K/N begins at the K-th of N parts of the work.")
-@click.option("--measured", type=click.Path(path_type=Path, dir_okay=False), help="Note the cost.")
+@click.option("--measured", type=OwnPath(dir_okay=False), help="Note the cost.")
 def gather(
     chapter: str,
     evidence: str,

@@ -1,12 +1,26 @@
 """What several commands share: parameters as they are typed, and tables for the terminal."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
+from membership import paths
 from membership.errors import InputError
 from membership.settings import ChapterSettings
+
+
+class OwnPath(click.Path):
+    """A path, with ``~`` filled in, as no shell does behind ``--output=``."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(path_type=Path, **options)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return super().convert(paths.own_path(os.fspath(value)), param, ctx)
+
 
 PROFILE = click.option("--profile", help="Sizes of the run: tiny, quick (the default) or paper.")
 

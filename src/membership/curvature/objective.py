@@ -163,6 +163,8 @@ def pair(name: str, value: Any) -> tuple[Any, Any]:
 
 def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
     """Check a model and its loss, tried on the records, and copy it to float64."""
+    if not torch.is_grad_enabled():
+        raise InputError("gradients are off: call this outside of torch.no_grad or inference_mode")
     require_suitable(model)
     goal = _copied(model, loss, torch.float64)
     if not torch.isfinite(goal.vector()).all():

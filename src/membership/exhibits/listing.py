@@ -1,6 +1,7 @@
 """The catalogue of all exhibits: found, named, cited, and how near each run is to the paper's."""
 
 import difflib
+import re
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -40,22 +41,34 @@ def listed(chapter: str | None = None) -> list[dict[str, str]]:
 
 
 def find(exhibit_id: str) -> dict[str, str]:
-    """The catalogue's entry for one exhibit, by its id or as one says it: "IHA Table 2"."""
+    """The catalogue's entry for one exhibit, by its id or as one has it.
+
+    "IHA Table 2", the name of one of its files, or an address that ends in its id.
+    """
     entries = {exhibit["id"]: exhibit for exhibit in listed()}
-    said = str(exhibit_id).lower().replace("_", " ")
-    spoken = {
-        f"{one['chapter']} {one['label']}".lower().replace("_", " "): one
-        for one in entries.values()
-    }
-    if found := entries.get(exhibit_id) or entries.get(said) or spoken.get(said):
+    said = _words(exhibit_id)
+    spoken = {_words(f"{one['chapter']} {one['label']}"): one for one in entries.values()}
+    if found := entries.get(exhibit_id) or spoken.get(said) or _within(said, entries):
         return found
-    if heir := retired().get(exhibit_id):
+    if heir := retired().get(said.strip("-")):
         raise InputError(f"exhibit {exhibit_id!r} is retired; {heir!r} took its place")
     named = [full_id for full_id in entries if full_id.endswith(f"-{exhibit_id}")]
     near = named or difflib.get_close_matches(str(exhibit_id), entries, n=1)
     several = " or ".join(map(repr, near))
     hint = f"did you mean {several}?" if near else "`membership list CHAPTER` has them"
     raise InputError(f"no exhibit {exhibit_id!r}; {hint}")
+
+
+def _words(text: str) -> str:
+    """Its words in small letters, with a hyphen before, between and behind them."""
+    return "-" + "-".join(re.findall(r"[^\W_]+", str(text).lower())) + "-"
+
+
+def _within(said: str, entries: dict[str, dict[str, str]]) -> dict[str, str] | None:
+    """The one exhibit whose id is among these words; None where several or none are."""
+    found = [one for one in entries if f"-{one}-" in said]
+    whole = [one for one in found if not any(f"-{one}-" in f"-{o}-" for o in found if o != one)]
+    return entries[whole[0]] if len(whole) == 1 else None
 
 
 def retired() -> dict[str, str]:

@@ -12,6 +12,7 @@ from typing import Any
 import membership
 from membership import manifest, paths
 from membership.addresses import own_data
+from membership.errors import InputError
 from membership.exhibits import provenance
 from membership.exhibits.homes import pages_of, source_path
 from membership.running.chapter_files import chapters, executed_path, results_path
@@ -67,8 +68,14 @@ def _code(settings: ChapterSettings) -> dict[str, str]:
 def text_notebook(page: str) -> Any:
     """A page's text as a notebook."""
     import jupytext
+    import yaml
 
-    return jupytext.reads(paths.text_of(source_path(page)), fmt="md:myst")
+    source = source_path(page)
+    try:
+        return jupytext.reads(paths.text_of(source), fmt="md:myst")
+    except yaml.YAMLError as error:
+        why = " ".join(str(error).split())
+        raise InputError(f"{paths.shown(source)} is no notebook, mend its head: {why}") from None
 
 
 def _libraries() -> dict[str, str]:

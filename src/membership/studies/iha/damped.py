@@ -1,10 +1,9 @@
 """What the models of the clean game at the paper's size say under many dampings, and elsewhere.
 
-Every model is scored by IHA and IHA* with its own Hessian over D' at each of `DAMPINGS` and, as the
-theorem has it, undamped, along those directions in which the curvature at the mean of the models on
-D' is above twice the weight decay. All vectors are in the eigenbasis of the Hessian there, where a
-model's own is nearly diagonal, so that its systems are solved by a few steps of refinement. And
-each model is asked about further records of D'.
+Every model is scored by IHA and IHA* at each of `DAMPINGS` and, as the theorem has it, undamped,
+along those directions in which the curvature is above twice the weight decay. One Hessian over D'
+serves all models, that at the mean of the models on D'; iha-ctl-20, at one damping, has each
+model's own. And each model is asked about further records of D'.
 
 The scores would be larger than all other evidence of the chapter. Kept is what exhibits read of
 them: numbers of each score over everything as it is, and over records and models drawn again as
@@ -12,7 +11,6 @@ for iha-ctl-20.
 """
 
 import functools
-from collections.abc import Callable
 from dataclasses import asdict
 
 import numpy as np
@@ -22,8 +20,8 @@ import xarray as xr
 from membership import evidence
 from membership.arrays import FloatArray
 from membership.attacks.iha import iha_terms
+from membership.curvature.eigen import Spectrum
 from membership.curvature.inverse import enough
-from membership.errors import RunError
 from membership.studies.iha import further_records, neighbours, probability, subjects, whole_game
 from membership.studies.iha.neighbours import Game, Logistic
 from membership.studies.iha.noise import TIMES_DECAY
@@ -36,13 +34,6 @@ UNDAMPED = 0.0
 STATIONARITIES = {"IHA": "published", "IHA*": "regularised"}
 # Draws that are kept, the game as it is first: of `whole_game.drawn` as many.
 DRAWS = 201
-TOLERANCE, MOST_ROUNDS = 5e-3, 60
-# Models solved for at once; with fewer training records each Hessian is formed.
-MODELS, FEW = 8, 2000
-
-# Solves (H + shift) v = b for vectors (models, k, m, p) by shifts (k,), in the directions that are
-# kept (k, p) of each.
-Solver = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
@@ -52,7 +43,8 @@ def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
     game = games[subjects.SCHEDULES[0]]
     further = further_records.chosen(game, settings.seed)
     items = [[s, seed] for s in games for seed in range(game.size.n_models)]
-    look = functools.partial(_of_seed, games, weights, further)
+    spectra = {s: spectrum(game, weights[s]["without"][0]) for s, game in games.items()}
+    look = functools.partial(_of_seed, games, weights, spectra, further)
     determined = [asdict(g.task.config) for g in games.values()] + [further, DAMPINGS]
     determined += [part for by_side in weights.values() for part in by_side.values()]
     parts = evidence.in_parts(look, items, *determined)
@@ -95,8 +87,19 @@ def _numbers(score: FloatArray, factor: FloatArray, draws: whole_game.Draws) -> 
     return np.concatenate([ranks, probability.numbers(factor * score, draws)], 1).T
 
 
+def spectrum(game: Game, without: FloatArray) -> Spectrum:
+    """Of the Hessian over D' at the mean of models (K, p) on it."""
+    base = Logistic.of(*game.records(game.base[0], torch.float64))
+    values, basis = torch.linalg.eigh(base.hessian(torch.tensor(without).double().mean(0)))
+    return Spectrum(values.numpy(), basis)
+
+
 def _of_seed(
-    games: dict[str, Game], weights: dict[str, dict], further: np.ndarray, item: list
+    games: dict[str, Game],
+    weights: dict[str, dict],
+    spectra: dict[str, Spectrum],
+    further: np.ndarray,
+    item: list,
 ) -> dict[str, np.ndarray]:
     """The models of one seed: scores (dampings, attacks, R, 2), answers at their own and there.
 
@@ -109,9 +112,9 @@ def _of_seed(
     base = Logistic.of(*game.records(game.base[0], torch.float64))
     queried = Logistic.of(*game.records(game.added[0], torch.float64))
     asked = Logistic.of(*game.records(further, torch.float64))
-    every = torch.tensor(by_side["without"][0]).double()
-    out, ins = every[seed], torch.tensor(by_side["with"][0, :, seed]).double()
-    score, least = _scored(game, base, queried, every.mean(0), out, ins)
+    out = torch.tensor(by_side["without"][0, seed]).double()
+    ins = torch.tensor(by_side["with"][0, :, seed]).double()
+    score, least = _scored(game, base, queried, spectra[schedule], out, ins)
     config = game.task.config
     # The mean loss stands for that at the minimum.
     factor = config.batch_size * (1 - config.momentum) / (2 * game.size.n_train * least)
@@ -130,7 +133,7 @@ def _scored(
     game: Game,
     base: Logistic,
     queried: Logistic,
-    centre: torch.Tensor,
+    spectrum: Spectrum,
     out: torch.Tensor,
     ins: torch.Tensor,
 ) -> tuple[FloatArray, FloatArray]:
@@ -138,99 +141,52 @@ def _scored(
 
     `out` (p,) is asked about all records, `ins` (R, p) about one each.
     """
-    values, basis = torch.linalg.eigh(base.hessian(centre))
-    decay = game.task.config.weight_decay
-    ends = [torch.full_like(values > 0, True)] * len(DAMPINGS) + [values > TIMES_DECAY * decay]
+    basis, decay = spectrum.vectors, game.task.config.weight_decay
+    inverses = by_damping(torch.tensor(spectrum.values), decay)
+    models = torch.cat([out[None], ins])
+    mean, least = base.mean_gradients(models)
+    own = queried.slopes(ins)[0].diagonal()[:, None] * queried.x
+    gradients = queried.gradients(out[None])[0], own
+    places = torch.zeros(len(ins), dtype=torch.int64), torch.arange(len(ins)) + 1
+    scores = []
+    for gradient, at in zip(gradients, places, strict=True):
+        vectors = (gradient, mean[at], mean[at] + decay * models[at])
+        forms = damped(*(part @ basis for part in vectors), *inverses).numpy()
+        loss = (torch.sigmoid((queried.x * models[at]).sum(1)) - queried.y) ** 2
+        scores.append(_score(game, forms, loss.numpy()))
+    return np.stack(scores, -1), torch.stack([least[at] for at in places], 1).numpy()
+
+
+def by_damping(values: torch.Tensor, weight_decay: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Eigenvalues (dampings, p) of the inverse, and of that with the weight decay added."""
     # Small games are far from a minimum, and need more than they are asked for.
-    enough_of_each = [enough(values.numpy(), damping) for damping in DAMPINGS]
-    kept, shift = torch.stack(ends), torch.tensor([*enough_of_each, UNDAMPED], dtype=values.dtype)
-    x, second = (base.x @ basis).bfloat16(), base.slopes(centre[None])[1]
-    scored, least = np.empty((len(shift), 2, len(queried.x), 2)), np.empty((len(queried.x), 2))
-
-    def enter(weight: torch.Tensor, rows: torch.Tensor, gradient: torch.Tensor, side: int) -> None:
-        """Of models (m, p) the gradients (m, q, p) of as many records at these rows."""
-        first, curvature = base.slopes(weight)
-        mean = (first @ base.x / len(base.x))[:, None] @ basis
-        if side == 0 or len(base.x) < FEW:
-            solve = exact(basis.T @ torch.stack([base.hessian(w) for w in weight]) @ basis)
-        else:
-            solve = near(x, (curvature - second) / len(base.x), values)
-        rest = mean + decay * weight[:, None] @ basis
-        forms = damped(solve, gradient @ basis, mean, rest, decay, shift, kept)
-        loss = (torch.sigmoid((queried.x[rows] * weight).sum(1)) - queried.y[rows]) ** 2
-        least[rows, side] = base.losses(weight).mean(1).numpy()
-        scored[:, :, rows, side] = _score(game, forms.flatten(3).numpy(), loss.numpy())
-
-    places = torch.arange(len(queried.x))
-    enter(out[None], places, queried.gradients(out[None]), 0)
-    own = queried.slopes(ins)[0].diagonal()[:, None, None] * queried.x[:, None]
-    for rows in places.split(MODELS):
-        enter(ins[rows], rows, own[rows], 1)
-    return scored, least
+    amounts = [enough(values.numpy(), damping) for damping in DAMPINGS]
+    every = torch.stack([values + amount for amount in (*amounts, UNDAMPED)])
+    kept = torch.ones_like(every, dtype=torch.bool)
+    kept[-1] = values > TIMES_DECAY * weight_decay
+    # Pixels that are never inked have no curvature at all.
+    plain, regularised = (torch.where(kept, every + a, torch.inf) for a in (0.0, weight_decay))
+    return 1 / plain, 1 / regularised
 
 
 def damped(
-    solve: Solver,
     gradient: torch.Tensor,
     mean: torch.Tensor,
     rest: torch.Tensor,
-    weight_decay: float,
-    shift: torch.Tensor,
-    kept: torch.Tensor,
+    plain: torch.Tensor,
+    regularised: torch.Tensor,
 ) -> torch.Tensor:
-    """Forms (dampings, attacks, 4, models, m): own2, others2, own3, others3.
+    """Forms (dampings, attacks, 4, m): own2, others2, own3, others3, in the eigenbasis.
 
-    Of gradients (models, m, p), with those of the others (models, 1, p), without the weight decay
-    and with it. It is above 0: (H + e)^-1 (H + e + a)^-1 is a difference of the two over a.
+    Of gradients (m, p), with those of the others (m, p), without the weight decay and with it.
     """
-    count = len(shift)
-    each = [torch.cat([gradient, others], 1)[:, None] for others in (mean, rest)]
-    every = torch.cat([part.expand(-1, count, -1, -1) for part in each], 1)
-    solved = solve(every, torch.cat([shift, shift + weight_decay]), kept.repeat(2, 1))
-    (a, m), (u, r) = ((part[:, :, :-1], part[:, :, -1:]) for part in solved.split(count, 1))
-    b = solve(a, shift, kept)
-    c = (a - u) / weight_decay
-    dots = [(a, a), (a, m), (a, b), (b, m), (u, u), (u, r), (u, c), (c, r)]
-    forms = torch.stack([(one * other).sum(-1) for one, other in dots], -1)
-    return forms.unflatten(-1, (len(STATIONARITIES), 4)).permute(1, 3, 4, 0, 2)
-
-
-def exact(hessians: torch.Tensor) -> Solver:
-    """By Hessians (models, p, p) themselves."""
-
-    def solve(vectors: torch.Tensor, shift: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
-        one, mask = torch.eye(hessians.shape[-1]).to(hessians), kept.to(hessians)
-        within = hessians[:, None] * mask[:, :, None] * mask[:, None] + shift[:, None, None] * one
-        b = (vectors * mask[:, None]).mT
-        return torch.linalg.solve(within + torch.diag_embed(1 - mask), b).mT
-
-    return solve
-
-
-def near(x: torch.Tensor, change: torch.Tensor, values: torch.Tensor) -> Solver:
-    """Of Hessians diag(values) + x' diag(change) x, by model, where the change is small.
-
-    Few digits of x (n, p) do, for the change (models, n) is a small part of the curvature.
-    """
-    rows = change.to(x)[:, None]
-
-    def changed(v: torch.Tensor) -> torch.Tensor:
-        along = (v.to(x).flatten(0, 2) @ x.T).view(len(v), -1, len(x)) * rows
-        return (along.flatten(0, 1) @ x).view_as(v).float()
-
-    def solve(vectors: torch.Tensor, shift: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
-        # Pixels that are never inked have no curvature at all.
-        inverse = torch.where(kept, 1 / (values + shift[:, None]), 0.0).float()[:, None]
-        b = vectors.float()
-        v = b * inverse
-        for _ in range(MOST_ROUNDS):
-            last, v = v, (b - changed(v)) * inverse
-            # A further step would be as much smaller as this one is.
-            if bool(((v - last).norm(dim=-1) <= TOLERANCE * v.norm(dim=-1)).all()):
-                return v.double()
-        raise RunError("a damped Hessian of the clean game could not be solved with")
-
-    return solve
+    parts = [
+        (gradient * vector) @ (outer**2 * between).T
+        for outer, others in ((plain, mean), (regularised, rest))
+        for between in (torch.ones_like(plain), plain)
+        for vector in (gradient, others)
+    ]
+    return torch.stack(parts).unflatten(0, (len(STATIONARITIES), 4)).permute(3, 0, 1, 2)
 
 
 def _score(game: Game, forms: FloatArray, loss: FloatArray) -> FloatArray:

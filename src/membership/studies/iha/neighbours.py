@@ -218,9 +218,13 @@ class Logistic:
         spread = p * (1 - p)
         return 2 * (p - self.y) * spread, 2 * spread * (spread + (p - self.y) * (1 - 2 * p))
 
-    def losses(self, weight: torch.Tensor) -> torch.Tensor:
-        """Of every record, (m, n)."""
-        return (torch.sigmoid(weight @ self.x.T) - self.y) ** 2
+    def mean_gradients(self, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Of the mean loss, (m, p), and that loss, (m,)."""
+        p = torch.sigmoid(weight @ self.x.T)
+        error = p - self.y
+        loss = (error**2).mean(1)
+        first = error.mul_(2).mul_(p.mul_(1 - p))
+        return first @ self.x / len(self.x), loss
 
     def mean_gradient(self, weight: torch.Tensor) -> torch.Tensor:
         """Of the mean loss, (m, p)."""

@@ -27,13 +27,17 @@ def numbers(log_odds: FloatArray, draws: Draws) -> FloatArray:
     bins[order] = np.arange(len(x)) * BINS // len(x)
     one_hot, said = np.eye(BINS)[bins], expit(x)
     losses = np.logaddexp(0.0, np.where(coin > 0, -x, x))
-    rows = []
+    rows, size = [], x.std() or 1.0
+    by, first = np.stack([x / size, np.ones_like(x)]), np.zeros(2)
     for weight in weights(draws, log_odds.shape):
         total = weight.sum()
         apart = np.abs(((coin - said) * weight) @ one_hot).sum() / total
         width = np.sqrt(weight @ (x - weight @ x / total) ** 2 / total)
         above = 100 * (weight * coin) @ (x > 0) / (weight @ coin)
-        rows.append([slope(x, coin, weight), weight @ losses / total, apart, width, above])
+        fitted = logistic(by, coin, weight, first)
+        # Draws begin where the game itself ended, which is near.
+        first = first if rows else fitted
+        rows.append([fitted[0] / size, weight @ losses / total, apart, width, above])
     return np.array(rows)
 
 
@@ -46,16 +50,14 @@ def weights(draws: Draws, shape: tuple[int, ...]) -> FloatArray:
     return each.reshape(len(each), -1)
 
 
-def slope(x: FloatArray, coin: FloatArray, weight: FloatArray) -> float:
-    """Of a logistic regression with an intercept, by Newton's steps on standardised x."""
-    size = x.std() or 1.0
-    by = np.stack([x / size, np.ones_like(x)])
-    found = np.zeros(2)
+def logistic(by: FloatArray, coin: FloatArray, weight: FloatArray, first: FloatArray) -> FloatArray:
+    """Coefficients of a logistic regression on features (m, n), by Newton's steps."""
+    found = first
     for _ in range(ROUNDS):
         chance = expit(found @ by)
         curvature = (by * (weight * chance * (1 - chance))) @ by.T
-        step = np.linalg.solve(curvature + 1e-9 * np.eye(2), by @ (weight * (coin - chance)))
+        step = np.linalg.solve(curvature + 1e-9 * np.eye(len(by)), by @ (weight * (coin - chance)))
         found = found + np.clip(step, -2.0, 2.0)
-        if np.abs(step).max() < 1e-8:
+        if np.abs(step).max() < 1e-5:
             break
-    return float(found[0] / size)
+    return found
