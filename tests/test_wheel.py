@@ -89,12 +89,17 @@ def run(installed, tmp_path):
     return run
 
 
-def test_a_chapter_runs_in_an_empty_folder(run, tmp_path):
-    done = run("run", "loss_enough", "--profile", "tiny", "-p", "n_games", "2", "--quiet")
+@pytest.mark.parametrize(
+    ("chapter", "smaller"), [("loss_enough", ["-p", "n_games", "2"]), ("comparison", [])]
+)
+def test_a_chapter_runs_in_an_empty_folder(chapter, smaller, run, tmp_path):
+    done = run("run", chapter, "--profile", "tiny", *smaller, "--quiet")
     assert done.returncode == 0, done.stderr
-    assert Path(done.stdout.strip()) == tmp_path / "book" / "chapters" / "loss_enough.ipynb"
-    found = {file.stem for file in tmp_path.glob("results/tiny/loss_enough/*.json")}
-    assert found == {exhibit.id for exhibit in declared("loss_enough")}
+    assert Path(done.stdout.strip()) == tmp_path / "book" / "chapters" / f"{chapter}.ipynb"
+    results = tmp_path / "results" / "tiny" / chapter
+    assert {file.stem for file in results.glob("*.json")} == {one.id for one in declared(chapter)}
+    # Only the second one gathers what its numbers come from.
+    assert bool([*results.glob("*.evidence")]) == (chapter == "comparison")
 
 
 def test_recompute_says_that_results_come_with_a_clone(run, tmp_path):

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from membership import metrics, privacy
-from membership.attacks.glir import glir, glir_steps
+from membership.attacks.glir import glir, glir_log_ratio, glir_steps
 from membership.curvature import gradient_moments, whitening
 from membership.errors import InputError
 
@@ -174,3 +174,17 @@ def test_p_values_are_uniform_for_non_members():
     # the identity, so that its inverse is right here.
     p = np.exp(-scores(rounds, mean, covariance, n, convention="authors"))[~member]
     assert (p < 0.05).mean() > 0.10
+
+
+@pytest.mark.parametrize("n", [2, 3, 40])
+def test_the_log_ratio_is_that_of_two_normal_means(n):
+    rng = np.random.default_rng(n)
+    published, records = rng.standard_normal(3), 2 * rng.standard_normal((6, 3))
+    others = stats.multivariate_normal(np.zeros(3), np.eye(3) / n)
+    expected = [
+        stats.multivariate_normal(x / n, np.eye(3) * (n - 1) / n**2).logpdf(published)
+        - others.logpdf(published)
+        for x in records
+    ]
+    distance, k = np.square(published - records).sum(1), np.square(records).sum(1)
+    np.testing.assert_allclose(glir_log_ratio(distance, k, n, 3), expected, rtol=1e-12)
