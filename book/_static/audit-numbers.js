@@ -11,7 +11,7 @@ const audit = {
   carried: 10,
   tied: 0.05,
 
-  report({ score, member, column, group, record, named, notRead }, level, delta, promised = {}) {
+  report({ score, member, column, group, record, named, notRead, units, noted }, level, delta, promised = {}) {
     const sides = audit.sides(score, member);
     const area = audit.area(sides, level);
     const rates = audit.rates.map((fpr) => audit.rate(sides, fpr, level));
@@ -21,23 +21,23 @@ const audit = {
     const paid = 1 - (1 - level) / Math.max(Object.keys(promised).length, 1);
     const error = (1 - paid) / tried;
     const [of, ofMu] = [audit.epsilon(delta), (z, value) => game.upperTail(-z - value)];
-    const copies = audit.copies(record);
     const perfect = audit.tests({ members: sides.members.map(() => 1), others: sides.others.map(() => 0) });
     const bound = (allowed) => {
-      const [value, provable] = [tests, perfect].map((each) => (copies ? 0 : audit.bound(each, allowed, error)));
-      const reason = value ? null : copies || audit.reason(score, sides, provable);
+      const [value, provable] = [tests, perfect].map((each) => audit.bound(each, allowed, error));
+      const reason = value ? null : audit.reason(score, sides, provable);
       return { value, level: paid, delta, tried, provable, reason };
     };
     const bounds = { epsilon: bound(of), mu: bound(ofMu) };
     bounds.mu.epsilon = delta ? audit.epsilonOf(bounds.mu.value, delta) : null;
     const promises = Object.keys(promised).map((notion) => audit.judged(notion, promised[notion], bounds[notion]));
-    const warnings = audit.warnings({ score, member, column, record, notRead }, sides, level);
+    const warnings = audit.warnings({ score, member, column, notRead, noted }, sides, level);
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
     return {
       format: "membership-audit-1",
       level,
       records: { members: sides.members.length, non_members: sides.others.length },
+      ...(units ? { units } : {}),
       auc: area,
       tpr_at_fpr: rates,
       positive_predictive_value: rates.flatMap((rate) => audit.priors.map((prior) => audit.predicted(rate, prior))),
@@ -48,17 +48,9 @@ const audit = {
       group_level: groupLevel,
       most_exposed: audit.exposed({ score, member, group, record, named }, sides),
       meaning: audit.meaning(area, rates, groups, bounds, promises),
-      checklist: audit.checklist(named, Boolean(group), warnings.length > (notRead.length ? 1 : 0)),
+      checklist: audit.checklist(named, Boolean(group), Boolean(units), warnings.length > (notRead.length ? 1 : 0)),
       warnings,
     };
-  },
-
-  // Why bounds of records of these names are 0, where some occur more than once; null elsewhere.
-  copies(record) {
-    const copied = audit.copied(record);
-    return copied.length
-      ? `0 proves nothing: ${copied.length} records occur more than once (${copied[0][0]}, for example), and copies are no independent trials. Give each record once.`
-      : null;
   },
 
   // Why nothing is proved of distinct records.
@@ -79,11 +71,6 @@ const audit = {
   // How many share the most frequent score.
   most(score) {
     return [...audit.counted(score).values()].reduce((a, b) => Math.max(a, b));
-  },
-
-  // Names that occur more than once, the most frequent first.
-  copied(record) {
-    return [...audit.counted(record)].filter(([, count]) => count > 1).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
   },
 
   // What the numbers mean for a release, for whom they mean more, and what they do not.
@@ -146,14 +133,20 @@ const audit = {
   },
 
   // What was assumed, tested and not tested, in the words of membership.audit.sentences.
-  checklist(named, grouped, noted) {
+  checklist(named, grouped, whole, noted) {
+    const one = whole ? "unit" : "record";
     const order = `igher scores mean member, few records tie,${named ? " none occurs twice," : ""} no score numbers or orders the rows, and neither side is rare`;
     const items = (status, texts) => texts.map((text) => ({ status, text }));
     return [
       ...items("assumed", [
         "Memberships are right: members are the records that the model was trained on, and no others.",
-        "Memberships were drawn independently, record by record. The bounds rest on it.",
-        "No record's score moves with another record's membership. The bounds rest on it.",
+        `Memberships were drawn independently, ${one} by ${one}. The bounds rest on it.`,
+        `No ${one}'s score moves with another ${one}'s membership. The bounds rest on it.`,
+        ...(whole
+          ? [
+              "All records of one person, or of what else a unit is, are in one unit, which was in or out whole. A unit's score is the mean of its records', and everything here counts units.",
+            ]
+          : []),
         "Members and non-members differ in membership alone. Scores cannot show whether they do.",
         "The attack and its settings were not chosen on these records.",
       ]),
@@ -163,7 +156,12 @@ const audit = {
         "Records more exposed than these, such as outliers, or canaries inserted on purpose.",
         "Another training. The next model trained in this way may leak more.",
         ...(named ? [] : ["Copies of records. The records have no names."]),
-        ...(grouped ? [] : ["Groups. Nothing says which records belong together."]),
+        ...(grouped ? [] : ["Groups, such as classes or clinics. Nothing says which records are of one."]),
+        ...(whole
+          ? []
+          : [
+              "Units, such as persons with several records. No column `unit` says which records belong together, and each counts as an independent trial.",
+            ]),
       ]),
     ];
   },
@@ -403,7 +401,7 @@ const audit = {
     return "is one number for every member and another for all others, as a column that says who is a member is. If it is no attack, leave it out.";
   },
 
-  warnings({ score, member, column, record, notRead }, sides, level) {
+  warnings({ score, member, column, notRead, noted }, sides, level) {
     const found = [];
     if (notRead.length)
       found.push(`Columns of the file that an audit does not read: ${notRead.slice(0, 10).join(", ")}${notRead.length > 10 ? ", ..." : ""}.`);
@@ -414,11 +412,7 @@ const audit = {
     const tied = audit.most(score);
     if (tied > audit.tied * score.length)
       found.push(`${tied} of ${score.length} records share one score. Ties count against the attack at low false-positive rates.`);
-    const copies = audit.copied(record);
-    if (copies.length)
-      found.push(
-        `${copies.length} records occur more than once (${copies[0][0]}, for example). Copies are no independent trials: the intervals are too narrow, and a record that is both member and non-member has no truth.`,
-      );
+    found.push(...noted);
     const share = sides.members.length / member.length;
     if (share < 0.05 || share > 0.95)
       found.push(`${(100 * share).toFixed(1)}% of the records are members; the smaller side sets the precision.`);

@@ -138,6 +138,8 @@
     const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
     const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
     const [input] = report.provenance.inputs;
+    const { units } = report;
+    const ofUnits = units ? ` Each of these is a unit: ${units.records} records were taken together as ${units.units} units, by the mean of a unit's scores.` : "";
     // A file of one's own opens its tables once; the example leaves them as they are.
     unfolded ||= held.unread;
     held.unread = false;
@@ -153,7 +155,7 @@
       ),
     );
     part("report").replaceChildren(
-      element("p", `One attack (the column ${report.provenance.columns[0]}), ${members} members and ${others} non-members.`),
+      element("p", `One attack (the column ${report.provenance.columns[0]}), ${members} members and ${others} non-members.${ofUnits}`),
       ...report.meaning.map((text) => element("p", text)),
       ...report.warnings.map((text) => element("p", `Note. ${text}`, { class: "audit-warning" })),
       element("p", `AUC ${ends(report.auc, number)}; 0.5 is guessing.`),

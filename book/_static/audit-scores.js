@@ -3,7 +3,7 @@
 
 const scores = {
   required: ["score", "member"],
-  optional: ["group", "record", "target"],
+  optional: ["group", "record", "unit", "target"],
   least: 20,
   truth: { true: 1, yes: 1, false: 0, no: 0 },
 
@@ -157,9 +157,13 @@ const scores = {
     const given = (title) => (title in columns ? column(title) : null);
     const used = Object.values(columns);
     const notRead = named.filter((i) => !used.includes(i)).map((i) => header[i] || "one without a name");
-    const found = { score, member, column: header[columns.score], group: given("group"), named: "record" in columns, record: given("record") ?? score.map((_, i) => String(i)), notRead };
-    scores.check(found);
-    return found;
+    const unit = given("unit");
+    unit?.forEach((cell, i) => cell === "" && refuse("unit", i, "the unit's name"));
+    const found = { score, member, column: header[columns.score], group: given("group"), named: "record" in columns, record: given("record") ?? score.map((_, i) => String(i)), unit, notRead };
+    const unread = unit ? [] : named.filter((i) => !used.includes(i)).map((i) => [header[i], rows.map(([, row]) => row[i])]);
+    const kept = rowsOf.settled(found, unread);
+    scores.check(kept);
+    return kept;
   },
 
   // Cells as numbers, NaN where they are none; with decimal commas where those can be nothing else.
@@ -205,20 +209,21 @@ const scores = {
     const missing = scores.required.filter((title) => !(title in found));
     if (missing.length)
       throw new Error(
-        `${name} lacks ${missing.join(", ")}; its columns are ${scores.listed(titles)}; those of an audit are score, member and, if wanted, group, record.`,
+        `${name} lacks ${missing.join(", ")}; its columns are ${scores.listed(titles)}; those of an audit are score, member and, if wanted, group, record, unit.`,
       );
     return found;
   },
 
-  check({ score, member }) {
+  check({ score, member, units }) {
+    const of = units ? "units" : "records";
     const members = member.filter(Boolean).length;
     const fewest = Math.min(members, member.length - members);
     if (!fewest) throw new Error(`member holds ${members ? "members" : "non-members"} only; give at least one of each.`);
     if (score.length < scores.least)
-      throw new Error(`score: ${score.length} records; an audit needs at least ${scores.least}.`);
-    if (fewest < 4) throw new Error(`member: ${members} members and ${member.length - members} non-members; give at least 4 of each.`);
+      throw new Error(`score: ${score.length} ${of}; an audit needs at least ${scores.least}.`);
+    if (fewest < 4) throw new Error(`member: ${members} members and ${member.length - members} non-members${units ? " among units" : ""}; give at least 4 of each.`);
     if (new Set(score).size === 1)
-      throw new Error(`score: all ${score.length} records have ${score[0]}; nothing to rank.`);
+      throw new Error(`score: all ${score.length} ${of} have ${score[0]}; nothing to rank.`);
   },
 
   // Scores with a known answer, for trying the page: members N(1, 1), others N(0, 1), by quantiles.

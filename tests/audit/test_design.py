@@ -98,26 +98,6 @@ def test_a_bound_above_0_has_no_reason_and_refutes_a_promise() -> None:
     assert any(promise in text for text in report["meaning"])
 
 
-@pytest.mark.parametrize("options", [{}, COINS])
-def test_copies_are_no_trials_and_prove_nothing(options: dict) -> None:
-    one = scored()
-    names = [f"r{max(i, 1)}" for i in range(400)]  # The first two are one record.
-    report = audit.audit(audit.Scored(one.score, one.member, record=names), **options)
-    for name in ("epsilon_lower_bound", "mu_lower_bound"):
-        assert report[name]["value"] == 0
-        assert "1 records occur more than once (r1" in report[name]["reason"]
-    assert audit.audit(one, **options)["mu_lower_bound"]["value"] > 0
-
-
-def test_copies_prove_nothing_by_several_attacks_either() -> None:
-    one = scored()
-    several = {"member": one.member, "a": one.score, "b": one.score**3}
-    assert audit.audit(several)["mu_lower_bound"]["value"] > 0
-    report = audit.audit(several | {"record": np.arange(400) // 2})
-    assert report["mu_lower_bound"]["value"] == 0
-    assert "200 records occur more than once" in report["mu_lower_bound"]["reason"]
-
-
 def test_at_a_delta_of_0_mu_has_no_epsilon() -> None:
     report = audit.audit(scored(), delta=0.0, **COINS)
     assert report["epsilon_lower_bound"]["value"] > 0

@@ -14,6 +14,7 @@ from membership.audit.report import FORMAT
 from membership.audit.sentences import checklist_of_evidence, checklist_of_scores
 from tests.audit.test_comparison import outputs
 from tests.audit.test_several import targets, three
+from tests.audit.test_units import persons
 
 SCHEMA = json.loads(
     (paths.project_root() / "book/_static/audit.schema.json").read_text(encoding="utf-8")
@@ -33,6 +34,7 @@ def one(**further) -> dict:
 REPORTS: dict[str, Callable[[], dict]] = {
     "one attack": one,
     "at a delta of 0": lambda: one(delta=0.0),
+    "units": lambda: audit(persons()),
     "promises": lambda: one(promised=8, promised_mu=1),
     "several attacks": lambda: audit(three()),
     "several targets": lambda: audit(targets()[0]),
@@ -86,11 +88,14 @@ def test_a_comparison_lacking_a_part_does_not_pass() -> None:
 @pytest.mark.parametrize(
     ("given", "not_tested"),
     [
-        ({"named": True, "grouped": True}, {"Stronger", "Records", "Another"}),
-        ({"named": False, "grouped": True}, {"Stronger", "Records", "Another", "Copies"}),
+        ({"named": True, "grouped": True, "whole": True}, {"Stronger", "Records", "Another"}),
+        (
+            {"named": False, "grouped": True},
+            {"Stronger", "Records", "Another", "Copies", "Units,"},
+        ),
         (
             {"named": True, "grouped": False, "targets": 3, "attacks": 2},
-            {"Stronger", "Records", "Groups"},
+            {"Stronger", "Records", "Groups,", "Units,"},
         ),
     ],
 )

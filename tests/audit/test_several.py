@@ -278,9 +278,6 @@ REFUSED = {
     "nameless record": (
         targets()[0].astype({"record": str}).replace({"record": {"7": ""}}), "record is ''",
     ),
-    "record twice": (
-        targets()[0].replace({"record": {7: 8}}), "target 'm0': record '8' is there 2 times",
-    ),
     "few": (three().head(10), "loss: 10 records; an audit needs at least 20"),
 }  # fmt: skip
 

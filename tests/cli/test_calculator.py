@@ -83,5 +83,11 @@ def test_bad_input_is_the_rooms_own_error(words, named):
 
 def test_a_missing_size_is_named():
     result = CliRunner().invoke(calculate, ["gmip", "-n", "400", "-N", "48000"])
-    assert result.exit_code == 2
-    assert "--epochs" in result.output
+    assert isinstance(result.exception, InputError)
+    assert "epochs = None" in str(result.exception)
+
+
+def test_rate_and_steps_print_what_batches_and_epochs_print():
+    sizes = ["gmip", "-n", "250", "-N", "10000", "--epochs", "5", "--sigma", "1.3", "--alone"]
+    logged = ["gmip", "--rate", "0.025", "--steps", "200", "--sigma", "1.3", "--alone"]
+    assert printed(*logged) == printed(*sizes)

@@ -226,3 +226,15 @@ def test_batches_of_one_and_fewer():
     one, fewer = (privacy.assess(n, 10_000, n, sigma=1.0) for n in (1, 0.5))
     assert one.steps == fewer.steps == 10_000
     assert 0 < fewer.epsilon < one.epsilon < 0.05
+
+
+@pytest.mark.parametrize(("sampling", "adjacency"), SCHEMES)
+@pytest.mark.parametrize("d", [None, 65])
+def test_rate_and_steps_are_batches_and_epochs(sampling, adjacency, d):
+    scheme = {"sampling": sampling, "adjacency": adjacency, "sigma": 1.3, "d": d}
+    given = privacy.assess(250, 10_000, 5, **scheme)
+    logged = {"rate": 0.025, "steps": 200, **({} if d is None else {"n": 250})}
+    found = privacy.assess(**logged, **scheme)
+    assert found.differential == given.differential
+    assert found.membership.mu == pytest.approx(given.membership.mu, rel=1e-12)
+    assert (found.steps, found.epsilon) == (200, given.epsilon)

@@ -1,11 +1,13 @@
 """The audit in a browser, its report against the package's."""
 
+import csv
 import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -57,7 +59,7 @@ def differences(found, wanted, place: str) -> list[str]:
     return [each for part in parts for each in part]
 
 
-def drawn(seed: int) -> audit.Scored:
+def drawn(seed: int) -> pd.DataFrame:
     """Scores of many kinds: few or many, tied, on one side, with groups and names or without."""
     rng = np.random.default_rng([seed, 5])
     n_in, n_out = rng.integers(11, 900, 2)
@@ -75,34 +77,41 @@ def drawn(seed: int) -> audit.Scored:
         score = 5.0 * member - 1  # as the membership itself
     n = len(score)
     group = rng.choice(NAMES, n) if seed % 2 else None
-    record = np.array([f"patient {i}" for i in rng.integers(0, 3 * n, n)]) if seed % 5 else None
-    return audit.Scored(score, member, group, record)
+    # Some first rows share a name, and say different things.
+    record = np.array([f"patient {max(i, n % 4)}" for i in range(n)]) if seed % 5 else None
+    return pd.DataFrame({"score": score, "member": member.astype(int)}).assign(
+        **({} if group is None else {"group": group}),
+        **({} if record is None else {"record": record}),
+    )
 
 
-def as_csv(scored: audit.Scored) -> str:
-    further = {"group": scored.group, "record": scored.record if scored.named else None}
-    there = [name for name, column in further.items() if column is not None]
-    titles = ["score", "member", *there]
-    columns = [
-        [repr(float(value)) for value in scored.score],
-        [str(int(value)) for value in scored.member],
-        *(further[name] for name in there),
-    ]
-    quoted = [[f'"{str(cell).replace(chr(34), 2 * chr(34))}"' for cell in each] for each in columns]
-    return "\r\n".join([",".join(titles), *map(",".join, zip(*quoted, strict=True))])
+def with_units(seed: int) -> pd.DataFrame:
+    """Visits of persons who are in or out whole; in a column that says so, or in another."""
+    rng = np.random.default_rng([seed, 8])
+    person = np.arange(600) // 5
+    frame = pd.DataFrame({"score": rng.normal(size=600), "member": person % 2})
+    column = ("unit", "group", "patient", "unit")[seed % 4]
+    frame[column] = [f"the one who is called {number}" for number in person]
+    if seed == 3:
+        frame["group"] = rng.choice(NAMES, 600)
+    return frame
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    return frame.to_csv(index=False, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
 
 
 def test_the_page_reports_what_the_package_does(auditor: Page) -> None:
-    for seed in range(12):
-        scored = drawn(seed)
+    for seed in range(16):
+        given = drawn(seed) if seed < 12 else with_units(seed - 12)
         level, delta = (0.9, 1e-3) if seed % 2 else (0.95, 1e-5 * (seed % 4))
         auditor.locator("[data-part=level]").select_option(str(level))
         auditor.locator("[data-part=delta]").fill(str(delta))
         promised = {"promised": PROMISED[seed % 4], "promised_mu": PROMISED[-(seed % 3)]}
         for part, value in promised.items():
             auditor.locator(f"[data-part={part.replace('_', '-')}]").fill(str(value or ""))
-        choose(auditor, f"scores{seed}.csv", as_csv(scored))
-        wanted = audit.audit(scored, level=level, delta=delta, **promised)
+        choose(auditor, f"scores{seed}.csv", as_csv(given))
+        wanted = audit.audit(given, level=level, delta=delta, **promised)
         until(lambda: differences(numbers(reported(auditor)), numbers(wanted), f"seed {seed}"), [])
 
 

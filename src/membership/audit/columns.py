@@ -10,7 +10,7 @@ from membership.errors import InputError
 from membership.settings import brief
 from membership.tables import Table
 
-REQUIRED, OPTIONAL = ("score", "member"), ("group", "record", "target")
+REQUIRED, OPTIONAL = ("score", "member"), ("group", "record", "unit", "target")
 INDEX = ("Unnamed:", "__index_level_")
 """How pandas names a column that holds its index."""
 NO_ATTACK = re.compile(

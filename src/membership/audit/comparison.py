@@ -7,7 +7,7 @@ from membership import attacks
 from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
-from membership.audit import sentences
+from membership.audit import distinct, sentences
 from membership.audit.promises import checked
 from membership.audit.reading import Scored
 from membership.audit.report import DELTA, FORMAT, check, made_from
@@ -85,7 +85,7 @@ def compare(
         f"{i} {dataset.attrs.get('set', '')}": files.digest(dataset)
         for i, dataset in enumerate(evidence)
     }
-    evidence = tuple(map(_in_order, evidence))
+    evidence, repeated = distinct.once(tuple(map(_in_order, evidence)))
     table = attacks.score_table(*evidence)
     known = attacks.registry()
     display = {name: attack.display for name, attack in known.items()}
@@ -93,26 +93,33 @@ def compare(
     if not table.score:
         name, lacks = next(iter(first.lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
+    of_records, unit = table, distinct.units_of(evidence, table.record)
+    table = table if unit is None else distinct.by_unit(table, unit)
     units = _units(evidence, table.targets)
     tasks = {dataset.attrs.get("task") for dataset in evidence}
-    notes = _notes(evidence)
+    notes = [*_notes(evidence), *repeated]
     void = sentences.SHIFTED if sentences.shifts(notes) else None
     ranking = ranked(table, [*table.targets], units, level, delta, seed, promises, void)
     best, target = ranking["attacks"][0]["name"], table.targets[0]
-    scored = _first_target(evidence, table, best)
+    group = _labels(evidence, of_records.record)
+    if unit is not None and group is not None:
+        group = distinct.groups_by_unit(group, unit, table.record)
+    scored = _first_target(table, best, group)
     close = strongest(scored, best, target, ranking, level)
-    if close is not None and scored is not None:
+    if close is not None and scored is not None and unit is None:
         exposed = np.array([int(record["record"]) for record in close["most_exposed"]])
         counts = _without(evidence, best, target, exposed, scored)
         close["most_exposed"] = [
             record | {"models_without": without, "as_high": high}
             for record, (without, high) in zip(close["most_exposed"], counts, strict=True)
         ]
+    if close is not None:
         close["display"] = known[best].display
     return {
         "format": FORMAT,
         "provenance": made_from(inputs, seed=seed),
         "set": str(evidence[0].attrs.get("set", "")),
+        **({} if unit is None else {"units": {"records": unit.size, "units": table.record.size}}),
         **ranking,
         "attacks": [
             {
@@ -131,6 +138,7 @@ def compare(
             looked_at=all("warnings" in dataset.attrs for dataset in evidence),
             grouped=bool(close and close["groups"]),
             units=len(set(units)),
+            whole=unit is not None,
         ),
         "warnings": [
             *notes,
@@ -152,15 +160,16 @@ def _units(evidence: tuple[xr.Dataset, ...], targets: tuple[int, ...]) -> list[i
     return [min(kin[target]) for target in targets]
 
 
-def _first_target(evidence: tuple[xr.Dataset, ...], table: ScoreTable, name: str) -> Scored | None:
+def _first_target(table: ScoreTable, name: str, group: np.ndarray | None) -> Scored | None:
     """An attack's scores of the first target, where an audit of scores takes them."""
     score = table.score[name][0]
     is_asked = ~np.isnan(score)
     record, member = table.record[is_asked], table.member[0, is_asked]
     if np.unique(record).size < record.size:
         return None
+    asked_group = None if group is None else group[is_asked]
     try:
-        return Scored(score[is_asked], member, group=_labels(evidence, record), record=record)
+        return Scored(score[is_asked], member, group=asked_group, record=record)
     except InputError:  # Too few records, or one score for all of them.
         return None
 

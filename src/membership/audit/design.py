@@ -34,10 +34,6 @@ _CHANCE = (
     "0 proves nothing: chance could have done as well. A stronger attack, or more records, may "
     "prove more."
 )
-_COPIES = (
-    "0 proves nothing: {copied} records occur more than once ({name}, for example), and copies are "
-    "no independent trials. Give each record once."
-)
 Cases = Sequence[tuple[FloatArray, BoolArray]]
 """Scores and truth of each attack, target or both whose bounds share the error."""
 Pair = tuple[float, float]
@@ -46,9 +42,9 @@ Pair = tuple[float, float]
 
 def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[str, Any]:
     """Both bounds as a report has them, and what is said of the design of coins."""
-    cases, copied = [(scored.score, scored.member)], copies(scored.record)
+    cases = [(scored.score, scored.member)]
     if design == TRIALS:
-        return trials(cases, level, delta, copied)
+        return trials(cases, level, delta)
     score, member = cases[0]
 
     def proved(score: Any) -> Pair:
@@ -59,8 +55,8 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
     numbers = {"inside": int(member.sum()), "total": score.size, "least": lower_bounds.UNFAIR}
     fair = lower_bounds.fair(member)
     pair = proved(score)  # It refuses coins that are not fair.
-    pair, most = ((0.0, 0.0),) * 2 if copied else (pair, proved(member))
-    bounds = _stated(pair, most, _reasons(pair, most, cases, copied), level, delta, len(counts))
+    most = proved(member)
+    bounds = _stated(pair, most, _reasons(pair, most, cases, None), level, delta, len(counts))
     stated = {
         "name": COINS,
         "guesses": counts,
@@ -74,7 +70,7 @@ def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[s
 def trials(cases: Cases, level: float, delta: float, void: str | None = None) -> dict[str, Any]:
     """The largest bounds of independent trials, at a confidence for all of them at once.
 
-    `void` says why records are no such trials, as `copies` does, where they are none.
+    `void` says why records are no such trials, where they are none.
     """
     shared = 1 - (1 - level) / len(cases)
 
@@ -87,14 +83,6 @@ def trials(cases: Cases, level: float, delta: float, void: str | None = None) ->
     pair, most = ((0.0, 0.0),) * 2 if void else (largest(cases), largest(perfect))
     tried = sum(n_thresholds(truth) for _, truth in cases)
     return _stated(pair, most, _reasons(pair, most, cases, void), level, delta, tried)
-
-
-def copies(record: Any) -> str | None:
-    """Why bounds of records of these names are 0, where some occur more than once."""
-    names, counts = np.unique(record, return_counts=True)
-    if counts.max() == 1:
-        return None
-    return _COPIES.format(copied=int((counts > 1).sum()), name=names[counts.argmax()])
 
 
 def _stated(

@@ -14,6 +14,8 @@ from membership import curvature, data, evidence, training
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
 from membership.attacks.bmia import runner_up
 from membership.audit import sentences
+from membership.audit.distinct import drawn_whole
+from membership.audit.rows import require_whole
 from membership.audit.streams import Records, Streamed, is_stream, joined
 from membership.audit.tasks import (
     Arrays,
@@ -45,6 +47,7 @@ def gather(
     outputs: str | None = None,
     keep: Path | str | None = None,
     names: Sequence[str] | None = None,
+    units: Any = None,
 ) -> xr.Dataset:
     """Observe one's own model beside reference models that are trained like it.
 
@@ -97,6 +100,9 @@ def gather(
         than what was kept, `train` has changed and the folder is refused.
     names : sequence of str, optional
         Of the classes, by label: what the report calls its groups.
+    units : array_like of shape (records,), optional
+        Whose each record is, such as a patient of several visits. Halves are then drawn by unit,
+        each in or out whole, and `compare` judges units. `member` has to be whole as well.
 
     Returns
     -------
@@ -108,8 +114,9 @@ def gather(
     ------
     InputError
         Arrays do not fit, `member` is missing, a model answers probabilities where logits are
-        asked or fewer classes than there are, `train` trains one model further at each call, or
-        what is kept is of another `train`. What comes up in a training names its number and seed.
+        asked or fewer classes than there are, a unit holds members and others, `train` trains one
+        model further at each call, or what is kept is of another `train`. What comes up in a
+        training names its number and seed.
 
     Notes
     -----
@@ -142,11 +149,17 @@ def gather(
     counts = {"n_reference": (n_reference, 2), "n_targets": (n_targets, 1), "seed": (seed, 0)}
     for parameter, (number, least) in counts.items():
         whole(parameter, number, least)
+    unit, place = (None, np.arange(len(y))) if units is None else drawn_whole(units, len(y))
+    whole_units = len(y) if unit is None else unit.size
+    if unit is not None and own_mask is not None:
+        require_whole(np.bincount(place, own_mask), np.bincount(place), unit)
     targets = (
-        data.random_halves(n_targets, len(y), seed + 1) if own_mask is None else own_mask[None]
+        data.random_halves(n_targets, whole_units, seed + 1)[:, place]
+        if own_mask is None
+        else own_mask[None]
     )
     n_reference = 0 if train is None else n_reference
-    masks = np.concatenate([targets, _references(n_reference, len(y), seed)])
+    masks = np.concatenate([targets, _references(n_reference, whole_units, seed)[:, place]])
     references = list(range(len(targets), len(masks)))
     hashes = [hashes_of(task_kind, part) for part in parts]
     kept = Kept(keep, *hashes, masks, len(targets), seed, task, outputs == "probabilities")
@@ -158,7 +171,7 @@ def gather(
     train_name = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
     return evidence.dataset(
         "outputs",
-        {**observed, "member": masks},
+        {**observed, "member": masks, **({} if unit is None else {"unit": unit[place]})},
         {"record": np.arange(len(y))},
         set=name,
         data={name: combine(hashes[0])},
@@ -167,6 +180,7 @@ def gather(
         targets=list(range(len(targets))),
         references=references,
         seed=seed,
+        copies=sentences.copies_of(hashes[0]),
         **classes,
         warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
     )

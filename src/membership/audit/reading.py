@@ -1,6 +1,7 @@
 """The scores of attacks, as a file or as arrays: checked before anything is computed."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 
 from membership import tables
 from membership.arrays import BoolArray, FloatArray, as_scored
+from membership.audit import rows
 from membership.audit.columns import OPTIONAL, attack_columns
 from membership.errors import InputError
 from membership.settings import brief
@@ -32,22 +34,31 @@ class Scored:
     group : array of str, shape (records,), optional
         What reports are to tell apart: a class, a subpopulation.
     record : array of str, shape (records,), optional
-        Names of the records; their numbers, from 0, unless given.
+        Names of the records; their numbers, from 0, unless given. Of a name's rows that say the
+        same one counts; a record whose rows differ is left out.
     not_read : tuple of str
         Columns of the file that an audit has no use for.
     column : str
         The column that was taken for the attack.
+    unit : array of str, shape (records,), optional
+        Whose records these are. What is kept then has an entry a unit: the mean score of its
+        records, and the unit's name as the record's.
+    noted : tuple of str
+        Sentences for the report; what is said of records that occur more than once is added.
 
     Attributes
     ----------
     named : bool
         Whether `record` was given.
+    asked : int
+        Records, before those of a unit were taken together.
 
     Raises
     ------
     InputError
-        Fewer than 20 records or four of a class, a score that is not finite or the same for all, or
-        arrays of different lengths.
+        Fewer than 20 records (or units) or four of a class, a score that is not finite or the same
+        for all, arrays of different lengths, a unit with members and others, or names that occur
+        more than once, with other numbers, in most rows.
     """
 
     score: FloatArray
@@ -56,12 +67,15 @@ class Scored:
     record: np.ndarray | None = None
     not_read: tuple[str, ...] = ()
     column: str = "score"
+    unit: np.ndarray | None = None
+    noted: tuple[str, ...] = ()
     named: bool = field(init=False, default=False)
+    asked: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        score, member = _checked("score", self.score, self.member)
-        _set(self, score=score, member=member)
-        _set_words(self, score.size)
+        score, member = as_scored(self.score, self.member, finite=True)
+        kept = _set_rows(self, {"score": score}, member, np.zeros(score.size))
+        _set(self, score=kept.score["score"])
 
 
 @dataclass(frozen=True)
@@ -79,19 +93,19 @@ class Several:
     target : array of str, shape (rows,), optional
         Which model was asked; one for all rows unless given. With several, `record` tells which
         records they share.
-    not_read : tuple of str
+    not_read, unit, noted
         As in `Scored`.
 
     Attributes
     ----------
-    named : bool
+    named, asked
         As in `Scored`.
 
     Raises
     ------
     InputError
-        As `Scored`, for any attack; a target has fewer than four members or non-members, or a
-        record twice; or records have no names although there are several targets.
+        As `Scored`, for any attack; a target has fewer than four members or non-members; or neither
+        records nor units have names although there are several targets.
     """
 
     score: dict[str, FloatArray]
@@ -100,24 +114,30 @@ class Several:
     record: np.ndarray | None = None
     target: np.ndarray | None = None
     not_read: tuple[str, ...] = ()
+    unit: np.ndarray | None = None
+    noted: tuple[str, ...] = ()
     named: bool = field(init=False, default=False)
+    asked: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         if not self.score:
             raise InputError("score holds no attack; give one array an attack, by its name")
-        checked = {name: _checked(name, score, self.member) for name, score in self.score.items()}
+        checked = {
+            name: as_scored(score, self.member, finite=True) for name, score in self.score.items()
+        }
         score = {name: score for name, (score, _) in checked.items()}
-        _set(self, score=score, member=next(iter(checked.values()))[1])
-        size = self.member.size
-        targets = np.full(size, "the model") if self.target is None else self.target
-        _set(self, target=_as_words("target", targets, size))
+        member = next(iter(checked.values()))[1]
+        targets = np.full(member.size, "the model") if self.target is None else self.target
+        _set(self, target=_as_words("target", targets, member.size))
         several = len(self.targets) > 1
-        if several and self.record is None:
+        if several and self.record is None and self.unit is None:
             raise InputError(
                 f"target: {len(self.targets)} targets and no column record; name the records, so "
                 "that those which several targets were asked are known"
             )
-        _set_words(self, size)
+        assert self.target is not None
+        kept = _set_rows(self, score, member, self.target)
+        _set(self, score=kept.score, target=kept.target)
         for target in self.targets if several else ():
             self._require_design(target)
 
@@ -128,27 +148,20 @@ class Several:
 
     def of(self, attack: str, target: str) -> Scored:
         """One attack on one target."""
-        rows = self.target == target
+        at = self.target == target
         assert self.record is not None
-        group = None if self.group is None else self.group[rows]
-        score, member, record = self.score[attack][rows], self.member[rows], self.record[rows]
+        group = None if self.group is None else self.group[at]
+        score, member, record = self.score[attack][at], self.member[at], self.record[at]
         return Scored(score, member, group, record, column=attack)
 
     def _require_design(self, target: str) -> None:
-        rows = self.target == target
-        n_in, n_out = int(self.member[rows].sum()), int((~self.member[rows]).sum())
+        truth = self.member[self.target == target]
+        n_in, n_out = int(truth.sum()), int((~truth).sum())
         if min(n_in, n_out) < LEAST_OF_TARGET:
             raise InputError(
                 f"target {brief(target)}: {n_in} members and {n_out} non-members; give at least "
                 f"{LEAST_OF_TARGET} of each, or leave out the column target where each model was "
                 "asked one record"
-            )
-        assert self.record is not None
-        names, counts = np.unique(self.record[rows], return_counts=True)
-        if counts.max() > 1:
-            raise InputError(
-                f"target {brief(target)}: record {brief(names[counts.argmax()])} is there "
-                f"{counts.max()} times; give each record once a target"
             )
 
 
@@ -161,7 +174,7 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
         Of a file: text with a line of column names, in capitals or not, and cells between commas,
         semicolons, tabs or bars, packed by gzip or not; or Parquet. Of Python: a pandas or polars
         data frame, or arrays by their names. In ``member`` 1, true or yes is a member; 0, false or
-        no none. ``group``, ``record`` and ``target`` may be there.
+        no none. ``group``, ``record``, ``unit`` and ``target`` may be there.
     attacks : sequence of str
         The columns that are scores, one an attack. None named: ``score``, or where there is no
         such column all but those above, of which none may have a name such as ``id`` or ``label``.
@@ -195,16 +208,31 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
     targets = np.array(optional.pop("target", [""] * member.size), dtype=object)
     used_columns = {*scores, *(columns[name] for name in (*OPTIONAL, "member") if name in columns)}
     not_read = tuple(name for name in table.frame.columns if name not in used_columns)
+    optional["not_read"] = not_read
+    if "unit" not in columns:
+        optional["noted"] = tuple(rows.notes_of_identities(_words_of(table, not_read), member))
+    else:
+        named = np.array(optional["unit"], dtype=object)
+        table.refuse(columns["unit"], named == "", "the unit's name")
     if len(set(targets)) == len(scores) == 1:
-        return Scored(score[scores[0]], member, **optional, not_read=not_read, column=scores[0])
+        return Scored(score[scores[0]], member, **optional, column=scores[0])
     if "target" in columns:
         table.refuse(columns["target"], targets == "", "the target's name")
     if len(set(targets)) == 1:
-        return Several(score, member, **optional, not_read=not_read)
+        return Several(score, member, **optional)
     if "record" in columns:
         names = np.array(optional["record"], dtype=object)
         table.refuse(columns["record"], names == "", "the record's name")
-    return Several(score, member, **optional, target=targets, not_read=not_read)
+    return Several(score, member, **optional, target=targets)
+
+
+def _words_of(table: tables.Table, names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Columns that are not read, where they hold words or numbers."""
+    found = {}
+    for name in names:
+        with suppress(InputError):  # Lists and the like are no names.
+            found[name] = np.array(table.words(name), dtype=object)
+    return found
 
 
 def table_of(source: Any) -> tables.Table:
@@ -223,20 +251,18 @@ def _truth(table: tables.Table, name: str) -> BoolArray:
     return truth == 1.0
 
 
-def _checked(name: str, score: Any, member: Any) -> tuple[FloatArray, BoolArray]:
-    """An attack's scores and the truth, refused where they do not do for an audit."""
-    score, member = as_scored(score, member, finite=True)
+def _require_enough(name: str, score: FloatArray, member: BoolArray, of: str) -> None:
+    """Raise an InputError where an attack's scores do not do for an audit."""
     if score.size < LEAST_RECORDS:
-        raise InputError(f"{name}: {score.size} records; an audit needs at least {LEAST_RECORDS}")
+        raise InputError(f"{name}: {score.size} {of}; an audit needs at least {LEAST_RECORDS}")
     n_in, n_out = int(member.sum()), int((~member).sum())
     if min(n_in, n_out) < LEAST_OF_TARGET:
         raise InputError(
-            f"member: {n_in} members and {n_out} non-members; give at least "
-            f"{LEAST_OF_TARGET} of each"
+            f"member: {n_in} members and {n_out} non-members{' among units' * (of == 'units')}; "
+            f"give at least {LEAST_OF_TARGET} of each"
         )
     if np.unique(score).size == 1:
-        raise InputError(f"{name}: all {score.size} records have {score[0]:g}; nothing to rank")
-    return score, member
+        raise InputError(f"{name}: all {score.size} {of} have {score[0]:g}; nothing to rank")
 
 
 def _set(scored: Scored | Several, **values: Any) -> None:
@@ -244,12 +270,31 @@ def _set(scored: Scored | Several, **values: Any) -> None:
         object.__setattr__(scored, name, value)
 
 
-def _set_words(scored: Scored | Several, size: int) -> None:
-    """Names of records, by their places where there are none, and groups, where there are some."""
-    record = range(size) if scored.record is None else scored.record
-    _set(scored, named=scored.record is not None, record=_as_words("record", record, size))
-    if scored.group is not None:
-        _set(scored, group=_as_words("group", scored.group, size))
+def _set_rows(
+    scored: Scored | Several, score: dict[str, FloatArray], member: BoolArray, target: np.ndarray
+) -> rows.Rows:
+    """Every record once, those of a unit together, and what was said of them on the way.
+
+    Records without names are called by their places.
+    """
+    size, named = member.size, scored.record is not None
+    record = _as_words("record", scored.record if named else range(size), size)
+    group, unit = (
+        None if words is None else _as_words(name, words, size)
+        for name, words in (("group", scored.group), ("unit", scored.unit))
+    )
+    given = rows.Rows(score, member, group, record, target, unit)
+    # Inside a unit, rows of one record are rows of that unit.
+    distinct, notes = rows.once(given) if named and unit is None else (given, [])
+    if group is not None and unit is None:
+        notes += rows.notes_of_identities({"group": group}, member)
+    kept = rows.by_unit(distinct)
+    for name, one in kept.score.items():
+        _require_enough(name, one, kept.member, "records" if unit is None else "units")
+    own = {name: getattr(kept, name) for name in ("member", "group", "record", "unit")}
+    noted = tuple(dict.fromkeys([*scored.noted, *notes]))
+    _set(scored, **own, named=named, asked=distinct.member.size, noted=noted)
+    return kept
 
 
 def _as_words(name: str, words: Any, size: int) -> np.ndarray:

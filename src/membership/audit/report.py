@@ -74,19 +74,25 @@ def audit(
         "provenance": made_from({"arrays": digest}, columns=[scored.column]),
         "level": level,
         "records": {"members": int(member.sum()), "non_members": int((~member).sum())},
+        **of_units(scored),
         **measured,
         **proved,
         "group_level": group_level,
         "most_exposed": _most_exposed(scored),
         "meaning": sentences.meaning_of_one(measured, proved),
         "checklist": sentences.checklist_of_scores(
-            named=scored.named,
-            grouped=scored.group is not None,
-            noted=len(noted) > len(sentences.not_read(scored.not_read)),
+            **sentences.known(scored, len(noted) > len(sentences.not_read(scored.not_read))),
             coins=drawn == design.COINS,
         ),
         "warnings": noted,
     }
+
+
+def of_units(scored: Scored | Several) -> dict[str, Any]:
+    """How many records were taken together as how many units; nothing where none were."""
+    if scored.unit is None:
+        return {}
+    return {"units": {"records": scored.asked, "units": scored.member.size}}
 
 
 def check(level: float, delta: float, seed: int = 0) -> tuple[float, float, int]:

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from membership.arrays import BoolArray
 from membership.audit import promises
 from membership.audit.columns import notes_of_columns
-from membership.audit.reading import Scored
+from membership.audit.reading import Scored, Several
 from membership.audit.streams import in_parts
 from membership.metrics import auc, auc_interval
 
@@ -187,10 +187,14 @@ Item = dict[str, str]
 _TRUTH = (
     "Memberships are right: members are the records that the model was trained on, and no others."
 )
-_DRAWN = "Memberships were drawn independently, record by record. The bounds rest on it."
-_ALONE = "No record's score moves with another record's membership. The bounds rest on it."
+_DRAWN = "Memberships were drawn independently, {one} by {one}. The bounds rest on it."
+_ALONE = "No {one}'s score moves with another {one}'s membership. The bounds rest on it."
+_WHOLE = (
+    "All records of one person, or of what else a unit is, are in one unit, which was in or out "
+    "whole. A unit's score is the mean of its records', and everything here counts units."
+)
 _COINS = (
-    "Each record was included by a fair coin of its own, and nothing but the records told the "
+    "Each {one} was included by a fair coin of its own, and nothing but the {one}s told the "
     "model or the attack how the coins fell. The bounds rest on it."
 )
 _LIKE = "Members and non-members differ in membership alone"
@@ -207,7 +211,17 @@ _STRONGER = (
 _EXPOSED = "Records more exposed than these, such as outliers, or canaries inserted on purpose."
 _TRAINING = "Another training. The next model trained in this way may leak more."
 _COPIES = "Copies of records. The records have no names."
-_GROUPS = "Groups. Nothing says which records belong together."
+_GROUPS = "Groups, such as classes or clinics. Nothing says which records are of one."
+_PERSONS = (
+    "Units, such as persons with several records. No column `unit` says which records belong "
+    "together, and each counts as an independent trial."
+)
+
+
+def known(scored: Scored | Several, noted: bool) -> dict[str, bool]:
+    """What a checklist asks of scores; `noted` where a note is of these."""
+    grouped, whole = scored.group is not None, scored.unit is not None
+    return {"named": scored.named, "grouped": grouped, "whole": whole, "noted": noted}
 
 
 def checklist_of_scores(
@@ -215,11 +229,12 @@ def checklist_of_scores(
     named: bool,
     grouped: bool,
     noted: bool,
+    whole: bool = False,
     attacks: int = 1,
     targets: int = 1,
     coins: bool = False,
 ) -> list[Item]:
-    """The items of an audit that sees scores and no records; `noted` where a note is of these."""
+    """The items of an audit that sees scores and no records; `whole` where these have units."""
     once = " none occurs twice," if named else ""
     order = (
         f"higher scores mean member, few records tie,{once} no score numbers or orders the rows, "
@@ -227,9 +242,12 @@ def checklist_of_scores(
     )
     looked = f"Whether {order}: a note says what was found." if noted else f"{order.capitalize()}."
     return [
-        *_items(ASSUMED, [_TRUTH, *([_COINS] if coins else [_DRAWN, _ALONE])]),
-        *_items(ASSUMED, [f"{_LIKE}. Scores cannot show whether they do.",
-                           _CHOSEN if attacks == 1 else _PAID]),
+        *_items(ASSUMED, [
+            _TRUTH,
+            *_trials(whole, [_COINS] if coins else [_DRAWN, _ALONE]),
+            f"{_LIKE}. Scores cannot show whether they do.",
+            _CHOSEN if attacks == 1 else _PAID,
+        ]),
         *_items(TESTED, [looked]),
         *_items(NOT_TESTED, [
             _STRONGER,
@@ -237,21 +255,31 @@ def checklist_of_scores(
             *([_TRAINING] if targets == 1 else []),
             *([] if named else [_COPIES]),
             *([] if grouped else [_GROUPS]),
+            *([] if whole else [_PERSONS]),
         ]),
     ]  # fmt: skip
 
 
-def checklist_of_evidence(*, looked_at: bool, grouped: bool, units: int) -> list[Item]:
+def _trials(whole: bool, texts: Sequence[str]) -> list[str]:
+    """What makes records, or the units that hold them whole, independent trials."""
+    one = "unit" if whole else "record"
+    return [*(text.format(one=one) for text in texts), *([_WHOLE] if whole else [])]
+
+
+def checklist_of_evidence(
+    *, looked_at: bool, grouped: bool, units: int, whole: bool = False
+) -> list[Item]:
     """The items of an audit of evidence; `looked_at` where gathering looked at its records."""
     like = f"{_LIKE}. {_LOOKED_AT if looked_at else 'Evidence cannot show it.'}"
     return [
-        *_items(ASSUMED, [_TRUTH, _DRAWN, _ALONE, _PAID]),
+        *_items(ASSUMED, [_TRUTH, *_trials(whole, [_DRAWN, _ALONE]), _PAID]),
         *_items(TESTED if looked_at else ASSUMED, [like]),
         *_items(NOT_TESTED, [
             "Attacks that the evidence does not allow. They are listed with what each would need.",
             _EXPOSED,
             *([_TRAINING] if units == 1 else []),
             *([] if grouped else [_GROUPS]),
+            *([] if whole else [_PERSONS]),
         ]),
     ]  # fmt: skip
 
@@ -271,7 +299,7 @@ def notes_of_scores(scored: Scored, level: float) -> list[str]:
     notes = not_read(scored.not_read)
     notes += notes_of_columns({scored.column: scored.score}, scored.member)
     notes += notes_of_attack(scored.score, auc_interval(scored.score, scored.member, level)[1])
-    return notes + notes_of_rows(scored.record, scored.member)
+    return [*notes, *scored.noted, *notes_of_rows(scored.member)]
 
 
 def not_read(columns: tuple[str, ...]) -> list[str]:
@@ -300,22 +328,12 @@ def notes_of_attack(score: np.ndarray, highest: float) -> list[str]:
     return notes
 
 
-def notes_of_rows(record: Any, member: BoolArray) -> list[str]:
+def notes_of_rows(member: BoolArray) -> list[str]:
     """Warnings about the records that were asked."""
-    notes = []
-    names, counts = np.unique(record, return_counts=True)
-    if counts.max() > 1:
-        notes.append(
-            f"{int((counts > 1).sum())} records occur more than once ({names[counts.argmax()]}, "
-            "for example). Copies are no independent trials: the intervals are too narrow, and a "
-            "record that is both member and non-member has no truth."
-        )
     share = member.mean()
-    if not 0.05 <= share <= 0.95:
-        notes.append(
-            f"{100 * share:.1f}% of the records are members; the smaller side sets the precision."
-        )
-    return notes
+    if 0.05 <= share <= 0.95:
+        return []
+    return [f"{100 * share:.1f}% of the records are members; the smaller side sets the precision."]
 
 
 def notes_of_records(
@@ -326,11 +344,11 @@ def notes_of_records(
 ) -> list[str]:
     """Warnings about the records of an audit, and about whom its model was trained on."""
     notes = []
-    copies = len(hashes) - len(np.unique(hashes))
-    if copies:
+    if copies := copies_of(hashes):
         notes.append(
-            f"{copies} of {len(hashes)} records are copies of others. A copy of a member scores "
-            "like a member: leave out duplicates before memberships are drawn."
+            f"{len(copies)} of {len(hashes)} records are copies of others (record {copies[0]}, for "
+            "example). A copy of a member scores like a member: an audit counts the first alone. "
+            "Leave out duplicates before memberships are drawn."
         )
     if held_hashes is not None:
         seen = int(np.isin(held_hashes, hashes).sum())
@@ -342,6 +360,12 @@ def notes_of_records(
     if member is not None:
         notes += _shift(*part, member)
     return notes
+
+
+def copies_of(hashes: np.ndarray) -> list[int]:
+    """The places of records that equal an earlier one."""
+    _, first = np.unique(hashes, return_index=True)
+    return np.setdiff1d(np.arange(len(hashes)), first).tolist()
 
 
 def _shift(x: Any, y: np.ndarray, member: BoolArray) -> list[str]:

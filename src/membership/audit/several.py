@@ -75,12 +75,12 @@ def audit(
         ``mu_lower_bound`` {the same, epsilon}, where tried counts the thresholds that share the
         error, provable is the bound of an attack that is never wrong, epsilon is what mu means at
         delta for Gaussian privacy, None at a delta of 0, and reason says why a bound of 0 proves
-        nothing, None where it is above 0: 0 is also the bound where a record occurs more than once;
-        ``groups``, a list
+        nothing, None where it is above 0; ``groups``, a list
         whose intervals hold at ``group_level`` each, so that a column holds for all groups at once
         at `level`; ``most_exposed``, a list; ``meaning`` and ``warnings``, lists of str;
         ``design`` {name, guesses, fair_coin_p, assumed, reason}, of "coins" alone, where reason
-        says why a bound on epsilon of 0 proves nothing; ``promises``, where one was given,
+        says why a bound on epsilon of 0 proves nothing; ``units`` {records, units}, where records
+        have units, which then are what everything else counts; ``promises``, where one was given,
         [{notion, promised, delta, verdict, sentence}], with the verdict "refuted", "not refuted" or
         "not tested", which is that of records by which no attack could refute it;
         ``checklist``, what was assumed, tested and not tested [{status, text}].
@@ -109,19 +109,18 @@ def audit(
             "design = 'coins': its bounds are of one attack on one target; choose one beforehand"
         )
     table = _table(scored)
-    # Of several targets each has a record once, and they may share it.
-    copied = designs.copies(scored.record) if len(scored.targets) == 1 else None
-    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, promises, copied)
+    ranking = ranked(table, scored.targets, _units(table), level, delta, seed, promises)
     best, first = ranking["attacks"][0]["name"], scored.targets[0]
     close = strongest(_scored(scored, best, first), best, first, ranking, level)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
     left = sentences.not_read(scored.not_read)
-    noted = _warnings(scored, ranking["attacks"], table)
-    known = {"named": scored.named, "grouped": scored.group is not None, "noted": bool(noted)}
+    noted = _warnings(scored, ranking["attacks"])
+    known = sentences.known(scored, noted=bool(noted))
     single = [sentences.ONE_TARGET] * (len(scored.targets) == 1)
     return {
         "format": FORMAT,
         "provenance": made_from({"arrays": digest.hexdigest()}, seed=seed, columns=[*scored.score]),
+        **report.of_units(scored),
         **ranking,
         "strongest": close,
         "left_out": [],
@@ -178,15 +177,14 @@ def _scored(scored: Several, attack: str, target: str) -> Scored | None:
         return None
 
 
-def _warnings(scored: Several, ranking: list[dict[str, Any]], table: ScoreTable) -> list[str]:
+def _warnings(scored: Several, ranking: list[dict[str, Any]]) -> list[str]:
     notes = notes_of_columns(scored.score, scored.member)
     notes += [
         f"{attack['name']}: {text}"
         for attack in ranking
         for text in sentences.notes_of_attack(scored.score[attack["name"]], attack["auc"]["high"])
     ]
-    rows = np.arange(scored.member.size) if len(table.targets) > 1 else scored.record
-    return notes + sentences.notes_of_rows(rows, scored.member)
+    return [*notes, *scored.noted, *sentences.notes_of_rows(scored.member)]
 
 
 Statistics = dict[str | float, metrics.Resampled]

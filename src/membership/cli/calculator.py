@@ -33,9 +33,11 @@ def _number(*names: str, **options: Any) -> Any:
 
 
 @calculate.command()
-@_number("-n", "--batch-size", "n", required=True, help="Records in a batch.")
-@_number("-N", "--records", "n_records", required=True, help="Training records.")
-@_number("--epochs", required=True, help="Passes over the training records.")
+@_number("-n", "--batch-size", "n", help="Records in a batch.")
+@_number("-N", "--records", "n_records", help="Training records.")
+@_number("--epochs", help="Passes over the training records.")
+@_number("--rate", help="In the place of -N (and -n): the sampling rate n / N.")
+@_number("--steps", help="In the place of --epochs: the number of batches.")
 @click.option("--sampling", type=click.Choice(SAMPLINGS), default="poisson", show_default=True)
 @click.option(
     "--adjacency",
@@ -63,9 +65,11 @@ def _number(*names: str, **options: Any) -> Any:
 @_number("-K", "--susceptibility", "k", help="Of a record's gradient; d if absent.")
 @click.option("--beside/--alone", default=True, help="Ask dp_accounting, too (a few seconds).")
 def gmip(
-    n: float,
-    n_records: float,
-    epochs: float,
+    n: float | None,
+    n_records: float | None,
+    epochs: float | None,
+    rate: float | None,
+    steps: float | None,
     d: float | None,
     k: float | None,
     clip: float | None,
@@ -75,9 +79,9 @@ def gmip(
     """Membership and differential privacy of (noisy) SGD, by Leemann et al. (2023)."""
     from membership import privacy
 
-    sizes = {"n": n, "n_records": n_records, "epochs": epochs}
+    sizes = {"n": n, "n_records": n_records, "epochs": epochs, "rate": rate, "steps": steps}
     run = {name: options[name] for name in ("sampling", "adjacency", "delta")}
-    if clip is not None:
+    if clip is not None and n is not None:
         privacy.noise_multiplier(n, 1.0, clip)
     sigma = _sigma(sizes, {"d": d, "k": k, **run}, clip, options)
     assessment = privacy.assess(**sizes, d=d, k=k, sigma=sigma, **run)
@@ -86,7 +90,7 @@ def gmip(
     click.echo(f"differential privacy: one record {NEIGHBOURS[options['adjacency']]}")
     click.echo(f"{'steps':40}{assessment.steps}")
     click.echo(f"{'noise multiplier sigma':40}{sigma:.9g}")
-    if clip is not None:
+    if clip is not None and n is not None:
         click.echo(f"{f'noise tau at C = {clip:g}':40}{sigma * clip / n:.9g}")
     for name, *cells in _rows(assessment, accountant, options["delta"]):
         click.echo(f"{name:40}{''.join(f'{cell:>22}' for cell in cells)}".rstrip())
@@ -96,7 +100,7 @@ def gmip(
 
 
 def _sigma(
-    sizes: dict[str, float], run: dict[str, Any], clip: float | None, options: dict[str, Any]
+    sizes: dict[str, Any], run: dict[str, Any], clip: float | None, options: dict[str, Any]
 ) -> float:
     """The noise that is given, or that the target needs; none where neither is named."""
     from membership import privacy

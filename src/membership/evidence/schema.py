@@ -32,6 +32,7 @@ TYPES = {
     "classes": "a list of words",
     "targets": "a list of whole numbers",
     "references": "a list of whole numbers",
+    "copies": "a list of whole numbers",
     "complements": "a list of whole numbers or null",
     "inverses": "a list of objects",
     "batch_size": "a number",

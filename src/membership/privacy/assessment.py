@@ -68,10 +68,18 @@ class Schedule(NamedTuple):
         return subsampled_mu(mu, self.n, self.n_records, self.composed, order=order)
 
 
-def schedule(n: float, n_records: float, epochs: float, sampling: str, adjacency: str) -> Schedule:
+def schedule(
+    n: float | None,
+    n_records: float | None,
+    epochs: float | None,
+    sampling: str,
+    adjacency: str,
+    rate: float | None = None,
+    steps: float | None = None,
+) -> Schedule:
     """Check a run's sizes, and that its sampling and adjacency can be accounted for."""
-    n = checks.number("n", n, "batch_size")
-    n_records, epochs = checks.records(n_records, n), checks.number("epochs", epochs)
+    n, n_records, p = _batch(n, n_records, rate)
+    count, passes = _length(n, n_records, epochs, steps)
     one_of("sampling", sampling, SAMPLINGS)
     one_of("adjacency", adjacency, ADJACENCIES)
     if adjacency == "add-remove" and sampling != "poisson":
@@ -81,13 +89,41 @@ def schedule(n: float, n_records: float, epochs: float, sampling: str, adjacency
         )
     if sampling != "poisson" and n < 1:
         raise InputError(f"n = {n:g}: {sampling} batches hold 1 record or more; give that")
-    steps = math.ceil(n_records * epochs / n)
     # A shuffled run uses a record once an epoch. That nobody knows when is not credited.
-    composed = math.ceil(epochs) if sampling == "shuffled" else steps
+    composed = passes if sampling == "shuffled" else count
     if composed > MOST_COMPOSED:
-        raise InputError(f"epochs = {epochs:g}: {steps} steps; give at most 1e9 steps")
-    p = 1.0 if sampling == "shuffled" else n / n_records
-    return Schedule(n, n_records, steps, composed, p, sampling, adjacency)
+        asked = f"steps = {steps:g}" if epochs is None else f"epochs = {epochs:g}: {count} steps"
+        raise InputError(f"{asked}; give at most 1e9 steps")
+    p = 1.0 if sampling == "shuffled" else p
+    return Schedule(n, n_records, count, composed, p, sampling, adjacency)
+
+
+def _batch(
+    n: float | None, n_records: float | None, rate: float | None
+) -> tuple[float, float, float]:
+    """n, N and the rate n / N, of which two are given, or the rate alone: then n is 1."""
+    if rate is None:
+        n = checks.number("n", n, "batch_size")
+        n_records = checks.records(n_records, n)
+        return n, n_records, n / n_records
+    if n_records is not None:
+        raise InputError(f"rate = {rate} and n_records = {n_records}: give one of them")
+    rate = checks.number("rate", rate)
+    n = 1.0 if n is None else checks.number("n", n, "batch_size")
+    return n, n / rate, rate
+
+
+def _length(
+    n: float, n_records: float, epochs: float | None, steps: float | None
+) -> tuple[int, int]:
+    """Steps, and passes over the training set, begun ones included."""
+    if steps is None:
+        epochs = checks.number("epochs", epochs)
+        return math.ceil(n_records * epochs / n), math.ceil(epochs)
+    if epochs is not None:
+        raise InputError(f"epochs = {epochs} and steps = {steps}: give one of them")
+    steps = checks.require("steps", steps, lambda v: v >= 1 and v == v // 1, "a whole number, 1 up")
+    return int(steps), math.ceil(round(steps * n / n_records, 9))
 
 
 @dataclass(frozen=True)
@@ -134,7 +170,7 @@ class Assessment:
     sigma : float
         The noise multiplier tau n / C.
     effective_batch_size : float
-        n_e of Theorem 5.1, n + sigma^2.
+        n_e of Theorem 5.1, n + sigma^2; NaN where a rate is given in the place of n.
     membership : Level
         Against membership inference: Corollary 5.1 and Equation 10, or differential privacy where
         that promises more, since it implies the other (Theorem 4.2).
@@ -163,12 +199,14 @@ def noise_multiplier(n: float, tau: float, clip: float | None) -> float:
 
 
 def assess(
-    n: float,
-    n_records: float,
-    epochs: float,
+    n: float | None = None,
+    n_records: float | None = None,
+    epochs: float | None = None,
     d: float | None = None,
     k: float | None = None,
     *,
+    rate: float | None = None,
+    steps: float | None = None,
     sigma: float = 0.0,
     sampling: str = "poisson",
     adjacency: str = "add-remove",
@@ -183,6 +221,10 @@ def assess(
         or more; with `d` 2 or more.
     epochs : float
         Passes over the training set, above 0.
+    rate, steps : float, optional
+        In their place, as training logs them: the chance n / N of a record to be in a batch, and
+        the number of batches. `rate` stands for `n_records` (and for `n`, without `d`), `steps`
+        for `epochs`.
     d : float, optional
         Rank of the gradients' covariance, 1 or more; at most the number of parameters. Without it
         membership privacy is what differential privacy implies.
@@ -205,14 +247,16 @@ def assess(
     InputError
         A value is out of range, or no accountant exists for the sampling and adjacency.
     """
-    run = schedule(n, n_records, epochs, sampling, adjacency)
+    run = schedule(n, n_records, epochs, sampling, adjacency, rate, steps)
+    if d is not None:
+        checks.number("n", n)
     sigma, delta = checks.number("sigma", sigma), checks.number("delta", delta)
     differential, epsilon = differential_level(run, sigma, delta)
     membership, one_sided = membership_level(run, sigma, d, k, differential)
     return Assessment(
         steps=run.steps,
         sigma=sigma,
-        effective_batch_size=run.n + sigma**2,
+        effective_batch_size=math.nan if n is None else run.n + sigma**2,
         membership=membership,
         membership_one_sided=one_sided,
         differential=differential,
@@ -265,12 +309,14 @@ LEAST_SIGMA, MOST_SIGMA = 1e-3, 1e6
 def required_sigma(
     target: str,
     value: float,
-    n: float,
-    n_records: float,
-    epochs: float,
+    n: float | None = None,
+    n_records: float | None = None,
+    epochs: float | None = None,
     d: float | None = None,
     k: float | None = None,
     *,
+    rate: float | None = None,
+    steps: float | None = None,
     protect: str = "differential",
     fpr: float = 0.001,
     sampling: str = "poisson",
@@ -290,7 +336,7 @@ def required_sigma(
         Whose level or TPR: that of differential privacy or that of membership inference.
     fpr : {0.001, 0.01, 0.1}
         The false positive rate of a TPR.
-    n, n_records, epochs, d, k, sampling, adjacency, delta
+    n, n_records, epochs, rate, steps, d, k, sampling, adjacency, delta
         As in `assess`; d is needed to profit from membership privacy.
 
     Returns
@@ -314,7 +360,10 @@ def required_sigma(
     else:
         accepted = "a number above 0, at most 100"
         value = checks.require(target, value, lambda v: 0 < v <= 100, accepted)
-    run, delta = schedule(n, n_records, epochs, sampling, adjacency), checks.number("delta", delta)
+    run = schedule(n, n_records, epochs, sampling, adjacency, rate, steps)
+    if d is not None:
+        checks.number("n", n)
+    delta = checks.number("delta", delta)
 
     def reached(sigma: float) -> float:
         level, epsilon = differential_level(run, sigma, delta)

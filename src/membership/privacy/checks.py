@@ -28,6 +28,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n": (lambda v: 2 <= v <= LARGEST, "a batch size of 2 to 1e15"),
     # Where only the gradients' sum and a record's chance count, not Corollary 5.1.
     "batch_size": (lambda v: SMALLEST <= v <= LARGEST, "a batch size above 0, of 1e-15 to 1e15"),
+    "rate": (
+        lambda v: SMALLEST <= v <= 1,
+        "a sampling rate above 0, at most 1",
+    ),
     "d": (lambda v: 1 <= v <= LARGEST, "1 to 1e15 dimensions"),
     "k": (
         lambda v: 0 < v <= LARGEST,
@@ -63,7 +67,7 @@ def clipping(clip: float | None) -> float:
     return number("clip", clip)
 
 
-def records(n_records: float, batch_size: float) -> float:
+def records(n_records: float | None, batch_size: float) -> float:
     """Return the number of records as a float, no fewer than one batch."""
     accepted = f"at least the batch size {batch_size:g}, at most 1e15"
     return require("n_records", n_records, lambda v: batch_size <= v <= LARGEST, accepted)

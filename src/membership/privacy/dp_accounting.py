@@ -36,10 +36,12 @@ class Established:
 
 
 def established(
-    n: float,
-    n_records: float,
-    epochs: float,
+    n: float | None = None,
+    n_records: float | None = None,
+    epochs: float | None = None,
     *,
+    rate: float | None = None,
+    steps: float | None = None,
     sigma: float,
     sampling: str = "poisson",
     adjacency: str = "add-remove",
@@ -53,7 +55,7 @@ def established(
         None where a single step tells all. Batches of exactly n are Rényi's alone: the privacy
         loss distributions of dp_accounting know no such sampling.
     """
-    run = schedule(n, n_records, epochs, sampling, adjacency)
+    run = schedule(n, n_records, epochs, sampling, adjacency, rate, steps)
     sigma, delta = checks.number("sigma", sigma), checks.number("delta", delta)
     if not sigma or run.reach / sigma > MOST_NUMERICAL_MU:
         return None
