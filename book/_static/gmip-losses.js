@@ -177,8 +177,9 @@ const losses = {
     const first = Math.ceil(high / spacing) - size;
     const shift = first - steps * one.first;
     const mass = new Float64Array(size);
+    const whole = losses.total(real) / (tilt ? 1 : Math.exp(steps * Math.log1p(-one.infinite)));
     for (let i = 0; i < size; i += 1) {
-      mass[i] = Math.max(real[(((shift + i) % size) + size) % size] / size, 0);
+      mass[i] = Math.max(real[(((shift + i) % size) + size) % size] / whole, 0);
       if (tilt) mass[i] *= Math.exp(Math.min(steps * scale - tilt * loss(i, first), 700));
     }
     return { first, mass, spacing, infinite: -Math.expm1(steps * Math.log1p(-one.infinite)) + lost };

@@ -159,7 +159,7 @@ CORNERS = [
     {"n": 20, "epochs": 30, "delta": 1e-50, "value": 3.0, "sampling": "fixed"},
     {"n": 20, "epochs": 30, "delta": 1e-9, "value": 1.8},
     {"n": 1000, "epochs": 10**8, "delta": 1e-9, "value": 1e4},
-    {"n": 10, "epochs": 10**3, "value": 1.8},
+    {"n": 10, "epochs": 200, "value": 1.8},
     {"n": 10, "epochs": 1, "value": 0.05},
 ]
 

@@ -146,6 +146,8 @@ def compose(
     # One step may reach further than the sum; round the circle it does no harm.
     folded = np.pad(step_law.mass, (0, -len(step.mass) % size)).reshape(-1, size).sum(axis=0)
     total = np.fft.irfft(np.fft.rfft(folded) ** steps, size)
+    # Every step multiplies the rounding of a step's sum.
+    total *= (1.0 if tilt else np.exp(steps * np.log1p(-step.infinite))) / total.sum()
     # The sum's index starts at steps * first; unroll the circle so that the window ends at high.
     start = int(np.ceil(high / spacing)) - size
     mass = np.maximum(total[(start + np.arange(size) - steps * step.first) % size], 0.0)
