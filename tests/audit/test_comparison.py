@@ -74,7 +74,7 @@ def test_attacks_are_listed_from_the_strongest_with_paired_differences() -> None
         "auc", table.score[last["name"]], best, table.member, level=report["pair_level"]
     )
     different = report["different_attacks"]
-    assert different == len(distinct(table)) < len(areas)
+    assert different == len(distinct(table))
     assert report["pair_level"] == 1 - 0.05 / (different * (different - 1) / 2)
     assert last["behind_best"]["low"] == pytest.approx(paired.low, abs=1e-12)
 
