@@ -3,7 +3,7 @@
 import pytest
 
 from membership.exhibits.source import Source
-from membership.studies.iha import evaluation, left_out, subjects
+from membership.studies.iha import evaluation, left_out, neighbours, subjects
 from membership.studies.iha import experiment as tasks
 from membership.studies.iha.settings import Settings
 
@@ -54,3 +54,12 @@ def retrained(settings, own_cache):
 @pytest.fixture(scope="session")
 def experiment(source):
     return left_out.experiments(source)[0]
+
+
+@pytest.fixture(scope="session")
+def games(settings, own_cache):
+    """The clean game in parts, by schedule."""
+    return [
+        neighbours.pairs(subjects.Subject(subjects.EMBEDDED), settings, schedule)
+        for schedule in subjects.SCHEDULES
+    ]

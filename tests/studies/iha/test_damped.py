@@ -21,14 +21,6 @@ from membership.studies.iha import (
 
 
 @pytest.fixture(scope="module")
-def games(settings):
-    return [
-        neighbours.pairs(subjects.Subject(subjects.EMBEDDED), settings, schedule)
-        for schedule in subjects.SCHEDULES
-    ]
-
-
-@pytest.fixture(scope="module")
 def found(settings):
     return damped.gathered(subjects.Subject(subjects.EMBEDDED), settings)
 

@@ -10,14 +10,6 @@ from membership.studies.iha.scores import Compared
 
 
 @pytest.fixture(scope="module")
-def games(settings):
-    return [
-        neighbours.pairs(subjects.Subject(subjects.EMBEDDED), settings, schedule)
-        for schedule in subjects.SCHEDULES
-    ]
-
-
-@pytest.fixture(scope="module")
 def table(games):
     return whole_game.control_20(games)
 

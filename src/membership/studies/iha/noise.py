@@ -18,7 +18,7 @@ import xarray as xr
 from membership import evidence, metrics, plots, training
 from membership.arrays import FloatArray
 from membership.curvature.noise import gradients_along, leading_directions, power_law
-from membership.curvature.objective import objective
+from membership.curvature.objective import Objective, objective
 from membership.exhibits.tidy import origin, tidy
 from membership.plots import look
 from membership.studies.iha.experiment import Task, Trained, about_task, train
@@ -72,11 +72,17 @@ def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
         name: (("target", "query"), [part[name].astype(np.float32) for part in parts])
         for name in ("dropped", "kept", "change")
     }
+    found = {**along, **plain, **of_records}
+    return _measured(trained, found, {"direction": np.arange(width)})
+
+
+def _measured(trained: Trained, found: dict[str, Any], axes: dict[str, Any]) -> xr.Dataset:
+    """Evidence by target, with what says of which task and models it is."""
     return evidence.dataset(
         "measured",
-        {**along, **plain, **of_records},
-        {"target": trained.targets, "direction": np.arange(width)},
-        **about_task(task),
+        found,
+        {"target": trained.targets, **axes},
+        **about_task(trained.task),
         targets=trained.targets,
         n_models=len(trained.targets),
         seed=trained.seed,
@@ -84,21 +90,26 @@ def gathered(subject: Subject, settings: Settings) -> xr.Dataset:
     )
 
 
+def _members(trained: Trained, place: int) -> tuple[Objective, tuple[torch.Tensor, torch.Tensor]]:
+    """A target's training loss, and its records as the loss takes them."""
+    task, rows = trained.task, np.flatnonzero(trained.task.membership[place])
+    x, y = (torch.tensor(values[rows]) for values in (task.pool.x, task.pool.y))
+    goal = objective(trained.ensemble.module(place), task.config.loss_of, x, y)
+    return goal, goal.records(x, y)
+
+
 def observe(trained: Trained, place: int) -> dict[str, np.ndarray]:
     """Everything that is measured at one target."""
-    task, module = trained.task, trained.ensemble.module(place)
-    config, rows = task.config, np.flatnonzero(task.membership[place])
-    x, y = (torch.tensor(values[rows]) for values in (task.pool.x, task.pool.y))
-    goal = objective(module, config.loss_of, x, y)
-    records = goal.records(x, y)
+    goal, records = _members(trained, place)
+    config = trained.task.config
     directions = leading_directions(goal, *records, TIMES_DECAY * config.weight_decay)
     along, losses = gradients_along(goal, *records, directions.vectors)
     covariance = np.cov(along.T, bias=True) / config.batch_size
     weight = (goal.vector() @ directions.vectors).cpu().numpy()
-    queried = queried_of(trained, place, len(y))
+    queried = queried_of(trained, place, len(losses))
     of_records = log_ratios(
         directions.values, along[queried], along.mean(0), losses[queried], losses.mean(), weight,
-        len(y), config,
+        len(losses), config,
     )  # fmt: skip
     return {
         "eigenvalue": directions.values,
@@ -228,30 +239,20 @@ def gathered_damped(subject: Subject, settings: Settings) -> xr.Dataset:
     determined = (asdict(task.config), task.pool.x, task.pool.y, trained.task.membership, DAMPINGS)
     places = list(range(len(trained.targets)))
     parts = evidence.in_parts(look, places, *determined, *trained.ensemble.parameters.values())
-    return evidence.dataset(
-        "measured",
-        {"ratio": (("target", "attack", "damping"), [part["ratio"] for part in parts])},
-        {"target": trained.targets, "attack": list(LEARNT_BY), "damping": list(DAMPINGS)},
-        **about_task(task),
-        targets=trained.targets,
-        n_models=len(trained.targets),
-        seed=trained.seed,
-        device=trained.device,
-    )
+    found = {"ratio": (("target", "attack", "damping"), [part["ratio"] for part in parts])}
+    return _measured(trained, found, {"attack": list(LEARNT_BY), "damping": list(DAMPINGS)})
 
 
 def observe_damped(trained: Trained, place: int) -> dict[str, np.ndarray]:
     """Ratios (attacks, dampings) of standard deviations over the members that `observe` asks."""
-    task, module = trained.task, trained.ensemble.module(place)
-    config, rows = task.config, np.flatnonzero(task.membership[place])
-    x, y = (torch.tensor(values[rows]) for values in (task.pool.x, task.pool.y))
-    goal = objective(module, config.loss_of, x, y)
-    records = goal.records(x, y)
+    goal, records = _members(trained, place)
+    config = trained.task.config
     every = leading_directions(goal, *records, -np.inf)
     along, losses = gradients_along(goal, *records, every.vectors)
     weight = (goal.vector() @ every.vectors).cpu().numpy()
-    queried = queried_of(trained, place, len(y))
-    vectors = along[queried], along.mean(0), losses[queried], losses.mean(), weight, len(y), config
+    queried = queried_of(trained, place, len(losses))
+    asked = along[queried], along.mean(0), losses[queried], losses.mean()
+    vectors = *asked, weight, len(losses), config
     ratios = []
     for stationarity in LEARNT_BY.values():
         parts = [log_ratios(every.values + d, *vectors, stationarity) for d in DAMPINGS]
