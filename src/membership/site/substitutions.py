@@ -1,6 +1,6 @@
 """A Sphinx extension: pages and chapters take their numbers from exhibits by name.
 
-In Markdown, of the paper-size run::
+In Markdown, of the full run::
 
     {{ number("iha-tab-2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
     {{ interval("iha-tab-2", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
@@ -63,7 +63,7 @@ _HEAD = """\
 
 
 class NotRun(InputError):
-    """An exhibit without a paper-size run."""
+    """An exhibit without a full run."""
 
 
 def setup(app: Any) -> dict[str, Any]:
@@ -342,7 +342,7 @@ def _table(exhibit_id: str) -> pd.DataFrame:
 def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     exhibit = files.load(exhibit_id, "paper")
     if exhibit is None:
-        raise NotRun(f"{exhibit_id} has no paper-size run to take a number from")
+        raise NotRun(f"{exhibit_id} has no full run to take a number from")
     return exhibit
 
 
@@ -362,4 +362,4 @@ def _panel(exhibit_id: str) -> Panel:
     if not exhibits:
         raise InputError(f"chapter {chapter} declares no exhibits yet")
     target = files.location(exhibit_id, chapter, "paper")
-    return Panel("Paper-size run", exhibits[0], *_load(exhibit_id), target, linked=True)
+    return Panel("Full run", exhibits[0], *_load(exhibit_id), target, linked=True)
