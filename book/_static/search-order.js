@@ -3,7 +3,10 @@
 
 // A browser refuses to fetch excerpts of pages that it has from disk.
 DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = location.protocol !== "file:";
-stopwords.push("can", "do", "does", "how", "i", "my", "what", "your");
+stopwords.push(
+  "can", "do", "does", "from", "have", "how", "i", "me", "my", "should", "use", "using", "what", "when", "where", "which",
+  "who", "why", "you", "your",
+);
 
 const spelled = (text) => ` ${splitQuery(text.toLowerCase()).join(" ")} `;
 
