@@ -3,10 +3,16 @@
 
 // A browser refuses to fetch excerpts of pages that it has from disk.
 DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = location.protocol !== "file:";
-stopwords.push(
-  "can", "do", "does", "from", "have", "how", "i", "me", "my", "should", "use", "using", "what", "when", "where", "which",
-  "who", "why", "you", "your",
+// Words of a question: dropped, unless nothing else was typed.
+const ASKED = new Set(
+  "a an are can do does for from have how i in is it me my of should the this to use what when where which who why you your".split(" "),
 );
+const meant = (query) => {
+  const words = query.trim().split(/\s+/);
+  return words.filter((word) => !ASKED.has(word.toLowerCase())).join(" ") || query;
+};
+const parse = Search._parseQuery;
+Search._parseQuery = (query) => parse(meant(query));
 
 const spelled = (text) => ` ${splitQuery(text.toLowerCase()).join(" ")} `;
 
@@ -21,7 +27,7 @@ var Scorer = {
   partialTerm: 2,
 
   score([, title, anchor, , score]) {
-    const typed = spelled(document.querySelector('.bd-search-container input[name="q"]').value);
+    const typed = spelled(meant(document.querySelector('.bd-search-container input[name="q"]').value));
     const named = spelled(title.replace(/<[^>]*>/g, ""));
     if (spelled(anchor) === typed) return score + 100;
     if (named.startsWith(typed)) return score + 30;
