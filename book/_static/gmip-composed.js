@@ -4,7 +4,7 @@
 
 const composed = {
   sure: 1 - 1e-7,
-  smallDelta: 1e-9,
+  smallDelta: 1e-8,
   leastDelta: 1e-100,
 
   // Rates of which a level is read.

@@ -168,10 +168,13 @@ const losses = {
   },
 
   // The logarithm of the mean of exp(order loss).
-  cumulant({ loss, mass }, order) {
-    const exponents = mass.map((one, i) => Math.log(one) + order * loss[i]);
-    const most = exponents.reduce((a, b) => Math.max(a, b), -Infinity);
-    return most + Math.log(exponents.reduce((sum, one) => sum + Math.exp(one - most), 0));
+  cumulant(law, order) {
+    const { loss, mass } = law;
+    law.log ??= mass.map(Math.log);
+    let [most, sum] = [-Infinity, 0];
+    for (let i = 0; i < loss.length; i += 1) most = Math.max(most, law.log[i] + order * loss[i]);
+    for (let i = 0; i < loss.length; i += 1) sum += Math.exp(law.log[i] + order * loss[i] - most);
+    return most + Math.log(sum);
   },
 
   // That of all steps, with more for each.

@@ -86,6 +86,10 @@ def calculator(opened: Page) -> Page:
     return opened
 
 
+# What lies behind the summary.
+MORE = {"history", "group", "prior", "epsilon", "auditEpsilon", "auditDelta", "auditMu"}
+
+
 def fill(page: Page, **given: object) -> None:
     """Fill in fields and wait for the numbers, or for what is wrong."""
     enter(page, **given)
@@ -93,9 +97,11 @@ def fill(page: Page, **given: object) -> None:
 
 
 def enter(page: Page, **given: object) -> None:
+    if not MORE.isdisjoint(given):
+        page.locator(".gmip-more").evaluate("more => { more.open = true; }")
     for name, value in given.items():
         field = page.locator(f"#gmip-calculator [name={name}]")
-        if name in ("sampling", "adjacency", "start", "fpr"):
+        if name in ("size", "sampling", "adjacency", "start", "fpr"):
             field.select_option(str(value))
         else:
             field.fill(str(value))
@@ -104,16 +110,23 @@ def enter(page: Page, **given: object) -> None:
 def shown(page: Page) -> dict[str, float]:
     """The numbers of the page, before rounding."""
     outputs = page.locator("#gmip-calculator [data-number]").all()
-    return {o.get_attribute("data-number"): float(o.get_attribute("data-value")) for o in outputs}
+    found = {o.get_attribute("data-number"): float(o.get_attribute("data-value")) for o in outputs}
+    return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
-def flat(found: privacy.Assessment, tau: float) -> dict[str, float]:
+def flat(
+    found: privacy.Assessment, tau: float, epsilon: float = 1.0, prior: float = 0.5
+) -> dict[str, float]:
     """The accountant's numbers, as the page names them."""
     numbers = {"steps": found.steps, "sigma": found.sigma, "tau": tau, "epsilon": found.epsilon}
     for name in ("membership", "differential"):
         level = getattr(found, name)
         numbers |= {f"{name}.{part}": getattr(level, part) for part in ("step", "limit", "mu")}
+        numbers |= {f"{name}.{part}": getattr(level, part) for part in ("auc", "advantage")}
         numbers |= {f"{name}.tpr.{i}": rate for i, rate in enumerate(level.tpr)}
+        numbers |= {f"{name}.posterior.{i}": at for i, at in enumerate(level.posterior(prior))}
+        numbers[f"{name}.delta"] = level.delta_at(epsilon)
+    numbers |= {f"mixture.{i}": rate for i, rate in enumerate(found.mixture)}
     return numbers | {"membership.oneSided": found.membership_one_sided}
 
 
@@ -132,17 +145,19 @@ def drawn_at_random() -> list[dict[str, Any]]:
         sampling, adjacency = schemes[i % 4]
         one = {
             "n": n,
-            "records": int(n * np.exp(rng.uniform(0.01, np.log(1000)))),
+            "n_records": int(n * np.exp(rng.uniform(0.01, np.log(1000)))),
             "epochs": round(float(np.exp(rng.uniform(np.log(0.1), np.log(60)))), 3),
             "sampling": sampling,
             "adjacency": adjacency,
             "d": int(rng.integers(1, 3000)) if i % 3 else None,
-            "k": round(float(rng.uniform(1, 3000)), 2) if i % 5 == 1 else None,
+            "k": [round(float(rng.uniform(1, 3000)), 2)] if i % 5 == 1 else [],
             "clip": round(float(rng.uniform(0.1, 500)), 2),
             "delta": float(f"{10 ** rng.uniform(-7, -3):.3g}"),
             "fpr": 0.01,
             "start": "sigma",
             "value": 0.0 if i % 17 == 3 else float(f"{np.exp(rng.uniform(-1, 3)):.4g}"),
+            "epsilon": round(float(rng.uniform(0, 0.5)), 2),
+            "prior": round(float(rng.uniform(0.001, 0.99)), 3),
         }
         if i % 20 == 7:
             start = ("epsilon-differential", "mu-differential", "tpr-differential")[i // 20 % 3]
@@ -150,12 +165,29 @@ def drawn_at_random() -> list[dict[str, Any]]:
                 start = start.replace("differential", "membership")
             low, high = (0.02, 0.6) if start.startswith("tpr") else (0.2, 4)
             one |= {"start": start, "value": float(f"{rng.uniform(low, high):.3g}")}
-        settings.append(one)
+        settings.append(one | further(i, one))
     return settings
 
 
+def further(i: int, one: dict[str, Any]) -> dict[str, Any]:
+    """Of some settings: a group, earlier phases, a rate and steps, several K."""
+    found: dict[str, Any] = {}
+    if i % 12 == 0:
+        found |= {"group": 2 + i // 12 % 4, "d": None, "k": []}
+    if i % 6 == 2:
+        phase = {"n": one["n"] + 1.0, "n_records": one["n_records"] + 9.0, "epochs": 2.5}
+        found["history"] = [phase | {"sigma": 1.5}, {"rate": 0.01, "steps": 40.0, "sigma": 0.9}]
+        found |= {"d": None, "k": []}
+    if i % 6 == 5 and one["d"]:
+        found["history"] = [{"n": 50.0, "rate": 0.02, "steps": 30.0, "sigma": 2.0}]
+        found["k"] = [30.0, 500.0, 2.5]
+    if i % 8 == 6:
+        found |= {"n_records": None, "epochs": None, "rate": 0.013, "steps": 10 * i}
+    return found
+
+
 CORNERS = [
-    {"n": 1, "d": None, "k": None, "epochs": 3, "delta": 1e-12, "value": 0.8},
+    {"n": 1, "d": None, "k": [], "epochs": 3, "delta": 1e-12, "value": 0.8},
     {"n": 20, "epochs": 30, "delta": 1e-50, "value": 3.0, "sampling": "fixed"},
     {"n": 20, "epochs": 30, "delta": 1e-9, "value": 1.8},
     {"n": 1000, "epochs": 10**8, "delta": 1e-9, "value": 1e4},
@@ -166,12 +198,26 @@ CORNERS = [
 
 def corners() -> list[dict[str, Any]]:
     """Small deltas, batches of one, a full batch, many steps, a cut-off."""
-    run = {"records": 1000, "sampling": "poisson", "adjacency": "replace-one", "d": 60, "k": None}
-    run |= {"clip": 1.0, "delta": 1e-5, "fpr": 0.01, "start": "sigma"}
+    run = {"n_records": 1000, "sampling": "poisson", "adjacency": "replace-one", "d": 60, "k": []}
+    run |= {"clip": 1.0, "delta": 1e-5, "fpr": 0.01, "start": "sigma", "epsilon": 3, "prior": 0.1}
     return [run | corner for corner in CORNERS]
 
 
-OPTIONS = {"n": "-n", "records": "-N", "d": "-d", "k": "-K", "clip": "-C", "value": None}
+SIZES = ("n", "n_records", "epochs", "rate", "steps")
+OPTIONS = {"n": "-n", "n_records": "-N", "d": "-d", "clip": "-C", "epsilon": "--at-epsilon"}
+
+
+def written(phase: dict[str, float]) -> str:
+    return " ".join(f"{name}={value!r}" for name, value in phase.items())
+
+
+def in_fields(one: dict[str, Any]) -> dict[str, Any]:
+    """A setting as the page reads it."""
+    rest = {name: value for name, value in one.items() if name not in SIZES}
+    phase = {name: one.get(name) for name in SIZES}
+    rest["history"] = "\n".join(map(written, one.get("history", [])))
+    audit = {"epsilon": None, "delta": None, "mu": None}
+    return {"group": 1} | rest | {"phase": phase, "audit": audit}
 
 
 def command_line(one: dict[str, Any]) -> list[str]:
@@ -179,10 +225,12 @@ def command_line(one: dict[str, Any]) -> list[str]:
     words = ["gmip", "--alone", f"--{target}", repr(one["value"])]
     words += ["--protect", protect] if protect else []
     for name, value in one.items():
-        option = OPTIONS.get(name, f"--{name}")
-        if option and name != "start" and value is not None:
-            words += [option, str(value)]
-    return words
+        if name not in ("start", "value", "k", "history") and value is not None:
+            words += [OPTIONS.get(name, f"--{name}"), str(value)]
+    words += [word for k in one["k"] for word in ("-K", str(k))]
+    return words + [
+        word for phase in one.get("history", []) for word in ("--phase", written(phase))
+    ]
 
 
 def printed(output: str) -> dict[str, float]:
@@ -206,15 +254,25 @@ def printed(output: str) -> dict[str, float]:
     }
     pairs = {"step": "mu of one step, record in the batch", "mu": "mu of all steps"}
     pairs |= {"limit": "mu of all steps, limit"}
-    pairs |= {f"tpr.{i}": f"TPR at {r} % FPR, at most" for i, r in enumerate(("0.1", "1", "10"))}
+    pairs |= {"auc": "AUC, at most", "advantage": "advantage, at most"}
+    for i, rate in enumerate(("0.1", "1", "10")):
+        pairs[f"tpr.{i}"] = f"TPR at {rate} % FPR, at most"
+        pairs[f"posterior.{i}"] = f"members of the accused at {rate} % FPR"
+        if (over := f"TPR over all K at {rate} % FPR, at most") in rows:
+            starts[f"mixture.{i}"] = rows[over][0]
+    pairs["delta"] = next((name for name in rows if name.startswith("delta at epsilon")), "")
     for part, row in pairs.items():
-        starts[f"membership.{part}"], starts[f"differential.{part}"] = rows[row]
+        if row in rows:
+            starts[f"membership.{part}"], starts[f"differential.{part}"] = rows[row]
     return starts
 
 
 def assessed(one: dict[str, Any]) -> privacy.Assessment:
-    sizes = {"n": one["n"], "n_records": one["records"], "epochs": one["epochs"]}
-    run = {name: one[name] for name in ("d", "k", "sampling", "adjacency", "delta")}
+    sizes = {name: one.get(name) for name in SIZES}
+    run = {name: one[name] for name in ("d", "sampling", "adjacency", "delta")}
+    # As the command hands them on.
+    run |= {"k": (tuple(one["k"]) if len(one["k"]) > 1 else one["k"][0]) if one["k"] else None}
+    run |= {"history": one.get("history", []), "group": one.get("group", 1)}
     target, _, protect = one["start"].partition("-")
     sigma = one["value"]
     if protect:
@@ -228,7 +286,7 @@ def remembering(function: Callable[..., Any]) -> Callable[..., Any]:
     known: dict[Any, Any] = {}
 
     def remembered(*values: Any, **named: Any) -> Any:
-        key = (values, frozenset(named.items()))
+        key = repr((values, sorted(named.items())))
         if key not in known:
             known[key] = function(*values, **named)
         return known[key]
@@ -241,15 +299,19 @@ def test_page_command_and_library_are_one(opened: Page, monkeypatch: pytest.Monk
         monkeypatch.setattr(privacy, name, remembering(getattr(privacy, name)))
     settings = drawn_at_random() + corners()
     script = """settings => settings.map(given => {
+        given.history = gmip.history(given.history);
         const numbers = gmip.assess(given, gmip.sigma(given));
         return [gmip.problem(given), JSON.parse(JSON.stringify(numbers, (name, value) =>
             value === Infinity ? "inf" : value))];
     })"""
     runner = CliRunner()
-    for one, (problem, page) in zip(settings, opened.evaluate(script, settings), strict=True):
+    for one, (problem, page) in zip(
+        settings, opened.evaluate(script, [*map(in_fields, settings)]), strict=True
+    ):
         assert problem == ""
         found = assessed(one)
-        expected = flat(found, found.sigma * one["clip"] / one["n"])
+        asked = one["epsilon"], one["prior"]
+        expected = flat(found, found.sigma * one["clip"] / one["n"], *asked)
         numbers = {name: float(functools.reduce(_part, name.split("."), page)) for name in expected}
         # Levels beyond a thousand promise nothing, and the command prints six digits of them.
         assert numbers == pytest.approx(expected, abs=1e-6, rel=1e-6), one

@@ -25,7 +25,7 @@ _READ = np.unique(np.r_[RATES, _HALF, 1 - _HALF])
 SURE = 1 - 1e-7
 _FINEST = 22
 # Below, a delta has a composition of its own, which keeps the digits of small probabilities.
-_SMALL_DELTA = 1e-9
+_SMALL_DELTA = 1e-8
 _LEAST_DELTA = 1e-100
 
 
