@@ -74,12 +74,12 @@
     return cutOff ? "not counted" : "no guarantee";
   }
 
-  // The curves that an audit's bounds refute: some attack lies above each.
+  // The curves that an audit's bounds refute: of mu, and of the Gaussian mechanism with that epsilon.
   function refuted({ epsilon, delta, mu }) {
     const curves = [];
     if (mu > 0) curves.push(["audit-mu", (rate) => composed.gaussianTpr(rate, mu)]);
-    if (epsilon > 0)
-      curves.push(["audit-epsilon", (rate) => Math.min(Math.exp(epsilon) * rate + delta, 1 - Math.exp(-epsilon) * (1 - delta - rate))]);
+    const level = epsilon > 0 && delta > 0 ? composed.gaussianMu(epsilon, delta) : 0;
+    if (level) curves.push(["audit-epsilon", (rate) => composed.gaussianTpr(rate, level)]);
     return curves;
   }
 

@@ -93,6 +93,18 @@ const composed = {
     return high;
   },
 
+  // Of two normal distributions that have this delta at this epsilon, how far they lie apart.
+  gaussianMu(epsilon, delta) {
+    let [low, high] = [0, 1];
+    while (high < 1e3 && composed.gaussianDelta(high, epsilon) < delta) [low, high] = [high, 2 * high];
+    for (let i = 0; i < 60; i += 1) {
+      const middle = (low + high) / 2;
+      if (composed.gaussianDelta(middle, epsilon) < delta) low = middle;
+      else high = middle;
+    }
+    return low;
+  },
+
   // The least mu whose Gaussian curve lies below the steps' own; the limit where they are past it.
   mu(one, limit) {
     if (!one.losses) return one.level;

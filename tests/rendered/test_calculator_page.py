@@ -1,6 +1,7 @@
 """The privacy calculator in a browser, its numbers against the accountant's."""
 
 import functools
+import json
 import math
 import re
 import shutil
@@ -14,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect
 
+import membership
 from membership import paths, privacy
 from membership.cli.calculator import calculate
 from membership.studies.gmip.settings import RECIPES
@@ -51,7 +53,8 @@ RUN |= {"adjacency": "add-remove", "d": "", "k": "", "start": "sigma", "value": 
 
 
 # One of few steps, whose numbers are there at once.
-SHORT = RUN | {"epochs": 0.5, "delta": 1e-5}
+SHORT = RUN | {"epochs": 0.5, "delta": 1e-5, "history": "", "group": 1, "prior": 50, "epsilon": 1}
+SHORT |= {"auditEpsilon": "", "auditDelta": 1e-5, "auditMu": ""}
 
 
 def attended(page: Page, address: str, ready: str = READY) -> Iterator[Page]:
@@ -336,7 +339,18 @@ def test_the_fields_are_what_is_calculated(calculator: Page) -> None:
 
 
 OPENING = ["--alone", "-n", "400", "-N", "48000", "--epochs", "10", "-d", "650", "-C", "500"]
-OPENING += ["--sigma", "1", "--sampling", "fixed", "--adjacency", "replace-one"]
+OPENING += [
+    "--prior",
+    "0.5",
+    "--at-epsilon",
+    "1",
+    "--sigma",
+    "1",
+    "--sampling",
+    "fixed",
+    "--adjacency",
+    "replace-one",
+]
 
 
 def test_the_page_opens_where_the_two_promises_differ(opened: Page) -> None:
@@ -441,6 +455,22 @@ def test_typing_changes_the_curve(calculator: Page) -> None:
         ({"sampling": "fixed"}, "No accountant exists for fixed batches"),
         ({"sampling": "shuffled"}, "No accountant exists for shuffled batches"),
         ({"start": "mu-membership"}, "give the dimension d"),
+        (
+            {"history": "rate=0.1 steps=3\nrate=0.1 epoch=3"},
+            "Phase 2: unknown “epoch”; a",
+        ),
+        ({"history": "rate=0.1 steps=0"}, "Phase 1: give a whole number of steps"),
+        ({"history": "rate=0.1 steps=x"}, "Phase 1: give steps=number in the place of “steps=x”"),
+        ({"history": "rate=0.1 steps=3 sigma=-1"}, "Phase 1: give a noise multiplier"),
+        ({"group": 0}, "whole number of records in a group"),
+        ({"group": 2, "d": 5}, "for a group leave the dimension d empty"),
+        ({"group": 2, "adjacency": "replace-one"}, "No accountant here for groups of replaced"),
+        ({"d": 5, "k": "3 x"}, "several with spaces between them"),
+        ({"prior": 0}, "share of members above 0"),
+        ({"epsilon": -1}, "epsilon of 0 to 600"),
+        ({"auditEpsilon": -1}, "bound on ε as 0 to 600"),
+        ({"auditEpsilon": 1, "auditDelta": 1}, "δ as 0 or more and below 1"),
+        ({"auditMu": -1}, "bound on μ as 0 or more"),
         ({"start": "tpr-differential", "value": 0.05}, "above the false positive rate"),
         ({"start": "epsilon-differential", "value": 0}, "target above 0"),
         ({"start": "tpr-differential", "value": 0.1000000001}, "No noise multiplier"),
@@ -453,6 +483,64 @@ def test_what_cannot_be_used_is_named(shared: Page, given: dict, message: str) -
     expect(shared.locator("#gmip-status")).to_contain_text(message, use_inner_text=True)
     until(lambda: curves(shared), [])
     until(lambda: set(shared.locator("[data-number]").all_inner_texts()), {"\u2013"})
+
+
+LOGGED = {"size": "logged", "n": "", "rate": 0.01, "steps": 50, "sampling": "poisson"}
+LOGGED |= {"adjacency": "add-remove", "d": "", "value": 0.8, "delta": 1e-6}
+
+
+def test_a_history_is_entered_as_it_was_logged(opened: Page) -> None:
+    fill(opened, **LOGGED, history="rate=0.02, steps=30 sigma=1.1\n n=8 n_records=90 epochs=1 ")
+    history = [{"rate": 0.02, "steps": 30, "sigma": 1.1}, {"n": 8, "n_records": 90, "epochs": 1}]
+    asked = {"rate": 0.01, "steps": 50, "sigma": 0.8, "delta": 1e-6}
+    # The last phase has no noise.
+    found = privacy.assess(**asked, history=history)
+    until(lambda: opened.locator("#gmip-statement").inner_text(), found.statement)
+    history[1]["sigma"] = 2.0
+    fill(opened, history="rate=0.02 steps=30 sigma=1.1; n=8 n_records=90 epochs=1 sigma=2")
+    found = privacy.assess(**asked, history=history)
+    expected = flat(found, math.nan)
+    del expected["tau"]
+    until(lambda: shown(opened), pytest.approx(expected, abs=1e-6))
+    until(lambda: opened.locator("#gmip-statement").inner_text(), found.statement)
+    expect(opened.get_by_label("Training records")).to_be_hidden()
+    opened.get_by_role("button", name="where the two differ").click()
+    expect(opened.get_by_label("Training records")).to_be_visible()
+
+
+def test_an_audits_file_is_drawn_beside_the_promise(opened: Page, tmp_path: Path) -> None:
+    fill(opened, **LOGGED, auditMu="")
+    file = tmp_path / "audit.json"
+    bounds = {"epsilon_lower_bound": {"value": 0.1, "delta": 1e-6}, "mu_lower_bound": {"value": 9}}
+    file.write_text(json.dumps(bounds), encoding="utf-8")
+    opened.locator("[name=auditFile]").set_input_files(file)
+    proven = opened.locator("#gmip-audit")
+    expect(proven).to_contain_text("ε of at least 0.1000 at δ = 0.000001", use_inner_text=True)
+    expect(proven).to_contain_text("not refuted by these attacks", use_inner_text=True)
+    expect(proven).to_contain_text("μ of at least 9.0000", use_inner_text=True)
+    expect(proven).to_contain_text("the promise is refuted", use_inner_text=True)
+    until(lambda: opened.locator("[data-audit]").count(), 4)
+    drawn = privacy.gaussian_delta(opened.evaluate("composed.gaussianMu(0.1, 1e-6)"), 0.1)
+    assert drawn == pytest.approx(1e-6, rel=1e-6)
+    file.write_text("{}", encoding="utf-8")
+    opened.locator("[name=auditFile]").set_input_files(file)
+    expect(opened.locator("#gmip-status")).to_contain_text(
+        "No lower bounds in audit.json", use_inner_text=True
+    )
+
+
+def test_several_records_have_rows_of_their_own(opened: Page) -> None:
+    rows = opened.locator("[data-several]")
+    expect(rows.first).to_be_hidden()
+    fill(opened, k="100, 650", value=3)
+    expect(rows.first).to_be_visible()
+    sizes = {"n": 400, "n_records": 48_000, "epochs": 10, "d": 650, "k": [100, 650], "sigma": 3.0}
+    found = privacy.assess(**sizes, sampling="fixed", adjacency="replace-one")
+    until(lambda: shown(opened), pytest.approx(flat(found, 3 * 500 / 400), abs=1e-6, rel=1e-6))
+
+
+def test_the_line_names_this_version(opened: Page) -> None:
+    until(lambda: opened.evaluate("gmip.version"), membership.__version__)
 
 
 @pytest.mark.parametrize(
