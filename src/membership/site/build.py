@@ -14,6 +14,7 @@ from typing import Any
 from membership import manifest, paths, processes
 from membership.errors import InputError, RunError
 from membership.exhibits.homes import chapter_of_page, pages_of
+from membership.exhibits.source import SUFFIX
 from membership.running.chapter_files import executed_path
 from membership.running.prose import follow_text
 from membership.running.up_to_date import ELSEWHERE, read_stamp
@@ -38,13 +39,13 @@ def build_site(*, quiet: bool = False) -> Path:
     Raises
     ------
     InputError
-        A chapter of ``_toc.yml`` has not been run, or a file of its results or of the committed
-        ones is not what its run wrote; the line says with which command to mend it. Or another
-        build is under way.
+        This is no clone. A chapter of ``_toc.yml`` has not been run, or a file of its results or
+        of the committed ones is not what its run wrote; the line says with which command to mend
+        it. Or another build is under way.
     RunError
         Jupyter Book found something wrong; the line quotes it and names the log.
     """
-    root = paths.project_root()
+    root = paths.require_clone("the book's pages come")
     chapters = _require_chapters(root)
     # Two builds would write the same pages.
     message = "the site is being built already; wait for the end of that"
@@ -157,7 +158,7 @@ def agreed(chapters: list[str]) -> list[Agreed]:
 
 
 def copy_agreed(results: list[Agreed], destination: Path) -> None:
-    """Put these files where the pages link to them.
+    """Put these files where the pages link to them; evidence stays in the clone and the archive.
 
     Raises
     ------
@@ -167,6 +168,8 @@ def copy_agreed(results: list[Agreed], destination: Path) -> None:
     for result in results:
         target = destination / result.folder.parent.name / result.folder.name
         for name, digest in result.files.items():
+            if name.endswith(SUFFIX):
+                continue
             try:
                 content = (result.folder / name).read_bytes()
             except OSError:
