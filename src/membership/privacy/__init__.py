@@ -49,7 +49,7 @@ from membership.privacy.one_run import one_run_epsilon, one_run_mu
 from membership.privacy.promises import Level
 from membership.privacy.required import PROTECTIONS, required_sigma
 from membership.privacy.runs import ADJACENCIES, PHASE, SAMPLINGS
-from membership.privacy.susceptibility import Susceptibility, susceptibility
+from membership.privacy.susceptible import Susceptibility, susceptibility
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,

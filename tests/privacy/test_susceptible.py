@@ -8,7 +8,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 from membership import curvature, privacy
 from membership.errors import InputError
-from membership.privacy.susceptibility import of_gradients
+from membership.privacy.susceptible import of_gradients
 
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(60, 4)), RNG.integers(0, 3, 60)
