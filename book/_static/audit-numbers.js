@@ -92,12 +92,12 @@ const audit = {
       area.low > 0.5 || least.low > least.fpr
         ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of the members. Guessing finds ${accused}.${least.measured ? "" : few}`
         : `By its AUC, and where ${accused} of non-members are accused, this attack does not tell members from others better than guessing would.`,
-      named,
       ...(worst
         ? [
             `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,
           ]
         : []),
+      named,
       ...(promises.length ? audit.told(promises, tried, level) : epsilon ? [refuted] : mu ? [] : [area.low > 0.5 ? nothing + more : nothing]),
       "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
     ];

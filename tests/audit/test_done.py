@@ -48,7 +48,7 @@ def test_coins_are_tossed_for_each_record_and_target_and_the_bounds_rest_on_them
         assert one["others"] == right[~inside].mean()
     given = {one["name"]: one["given"] for one in report["attacks"]}
     assert "40 held records" in given["attack-p"]
-    assert given["lira-offline"].startswith("2 models, of which those trained on other records; ")
+    assert given["mast"].startswith("2 models, of which those trained on other records; ")
     audit.write(report, None, tmp_path, "mine")
     page = " ".join((tmp_path / "audit.html").read_text().split())
     for text in (said.partition(". ")[2], "2 reference models", "40 held records", "train: linear"):

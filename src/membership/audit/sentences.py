@@ -63,8 +63,8 @@ def meaning_of_one(measured: dict[str, Any], bounds: dict[str, Any], named: str)
     """Of one attack: whom it finds and names, who is worse off, what is refuted and not said."""
     return [
         _found(measured),
-        named,
         *_worse_off(measured),
+        named,
         *_refuted(measured, bounds),
         NO_PROOF_OF_SAFETY,
     ]
@@ -91,7 +91,7 @@ def meaning_of_several(
         sentences.append(f"Whom it finds is told of target {close['target']} alone.")
     if close:
         found = _found(close, ranking["ranked_at"])
-        sentences += [found, close["named"]["sentence"], *_worse_off(close)]
+        sentences += [found, *_worse_off(close), close["named"]["sentence"]]
     chosen = [CHOSEN] if ranking["different_attacks"] > 1 else []
     return [*sentences, *chosen, *_refuted(close, ranking), NO_PROOF_OF_SAFETY]
 
