@@ -45,9 +45,9 @@ def test_products_are_products_with_it(problem, reference, monkeypatch):
     x, y = goal.records(*problem[2:])
     vectors = torch.randn(7, goal.size, dtype=torch.float64)
     expected = vectors.numpy() @ reference
-    product = products.hessian_product(goal, x, y)
+    product = products.curvature_product(goal, x, y)
     np.testing.assert_allclose(product(vectors).numpy(), expected, atol=1e-10)
-    by_autograd = hessians.hessian_products(goal, x, y, vectors)
+    by_autograd = hessians.curvature_products(goal, x, y, vectors)
     np.testing.assert_allclose(by_autograd.numpy(), expected, atol=1e-10)
     # Blocks of records and of vectors do not show.
     monkeypatch.setattr(products, "BLOCK_NUMBERS", 1)

@@ -8,9 +8,9 @@ import torch
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from membership.curvature.eigen import require_positive
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.hessians import curvature_matrix
 from membership.curvature.objective import Objective
-from membership.curvature.products import Product, hessian_product
+from membership.curvature.products import Product, curvature_product
 from membership.errors import InputError, RunError
 
 MOST_VECTORS = 256
@@ -105,7 +105,7 @@ def conjugate_gradients(
     Parameters
     ----------
     product : callable
-        From vectors (count, p) to their products with H, as `hessian_product` gives.
+        From vectors (count, p) to their products with H, as `curvature_product` gives.
     right : torch.Tensor of float64, shape (count, p)
         The right-hand sides, in rows.
     damping : float
@@ -243,13 +243,13 @@ def _from_records(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> dict[tor
     """Products that go over all records each time and hold no matrix."""
     single = [part.float() if part.is_floating_point() else part for part in (x, y)]
     return {
-        torch.float64: hessian_product(goal, x, y),
-        torch.float32: hessian_product(goal.to(torch.float32), *single),
+        torch.float64: curvature_product(goal, x, y),
+        torch.float32: curvature_product(goal.to(torch.float32), *single),
     }
 
 
 def _formed(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> dict[torch.dtype, Product]:
     """Products with the Hessian, formed once: with more systems than parameters the sooner way."""
-    matrix = hessian_matrix(goal, x, y)
+    matrix = curvature_matrix(goal, x, y)
     matrices = {torch.float64: matrix, torch.float32: matrix.float()}
     return {kind: partial(torch.matmul, other=other) for kind, other in matrices.items()}

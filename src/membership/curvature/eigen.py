@@ -9,7 +9,7 @@ from torch import nn
 
 from membership import memory
 from membership.arrays import as_float64, from_zero, one_of
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.hessians import curvature_matrix
 from membership.curvature.objective import Loss, Objective, objective
 from membership.errors import InputError
 
@@ -78,7 +78,7 @@ def spectrum_of(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Spectrum:
         "use solver='cg', which needs none of it",
         goal.device,
     )
-    values, vectors = torch.linalg.eigh(hessian_matrix(goal, x, y))
+    values, vectors = torch.linalg.eigh(curvature_matrix(goal, x, y))
     return Spectrum(values.cpu().numpy(), vectors)
 
 

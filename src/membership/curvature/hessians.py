@@ -33,12 +33,28 @@ from membership.arrays import from_zero
 from membership.curvature.checks import derivable, named, to_train
 from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
+from membership.curvature.gauss_newton import ggn_by_rows, ggn_products, require_convex
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
 from membership.curvature.objective import Loss, Objective, backward, objective
+from membership.curvature.suitable import Parameters
 from membership.errors import InputError
 
+WORDS = {"hessian": "Hessian", "ggn": "Gauss-Newton matrix"}
+SMALLER = (
+    "use solver='cg', which needs none of it, solver='ekfac' with matrix='ggn', or ask for some "
+    "parameters by parameters="
+)
 
-def hessian(model: nn.Module, loss: Loss, x: Any, y: Any, weight_decay: float = 0.0) -> np.ndarray:
+
+def hessian(
+    model: nn.Module,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    weight_decay: float = 0.0,
+    *,
+    parameters: Parameters = None,
+) -> np.ndarray:
     r"""The exact Hessian of the mean loss over the records.
 
     Networks of linear layers in a row go by closed form, layer by layer (see
@@ -56,11 +72,13 @@ def hessian(model: nn.Module, loss: Loss, x: Any, y: Any, weight_decay: float = 
     weight_decay : float
         :math:`\alpha \ge 0`: adds :math:`\alpha I`, for the loss with
         :math:`\frac{\alpha}{2}\|w\|^2`.
+    parameters : names or predicate, optional
+        As for `per_record_gradients`.
 
     Returns
     -------
     numpy.ndarray of float64, shape (p, p)
-        Symmetric; parameters in the order of ``model.parameters()``, without those that are frozen.
+        Symmetric; parameters in the order of ``model.parameters()``, those that were asked for.
 
     Raises
     ------
@@ -68,28 +86,77 @@ def hessian(model: nn.Module, loss: Loss, x: Any, y: Any, weight_decay: float = 
         See `membership.curvature.objective`; `weight_decay` is negative; the loss has no second
         derivatives at some record; or the matrix does not fit in memory.
     """
-    goal = objective(model, loss, x, y)
-    x, y = goal.records(x, y)
-    return hessian_matrix(goal, x, y, weight_decay).cpu().numpy()
+    goal = objective(model, loss, x, y, parameters)
+    return curvature_matrix(goal, *goal.records(x, y), weight_decay).cpu().numpy()
 
 
-def hessian_matrix(
+def ggn(
+    model: nn.Module,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    weight_decay: float = 0.0,
+    *,
+    parameters: Parameters = None,
+) -> np.ndarray:
+    r"""The exact Gauss-Newton matrix of the mean loss, Fisher's for a cross-entropy of logits.
+
+    The mean of :math:`J^\top \Lambda J` over the records, with J the Jacobian of what the model
+    answers and :math:`\Lambda` the Hessian of the loss by the answer. It has no negative
+    eigenvalue, and needs no second derivatives of the model.
+
+    Parameters
+    ----------
+    model, loss, x, y, weight_decay, parameters
+        As for `hessian`; the loss is convex in the answers. A softmax that is part of the model
+        gives another matrix than one in the loss.
+
+    Returns
+    -------
+    numpy.ndarray of float64, shape (p, p)
+
+    Raises
+    ------
+    InputError
+        As `hessian`, or the loss is not convex in the answers.
+
+    Examples
+    --------
+    >>> import numpy, torch
+    >>> from membership import curvature
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    >>> data = torch.eye(2), torch.tensor([0, 1])
+    >>> cross_entropy = torch.nn.CrossEntropyLoss(reduction="none")
+    >>> whole = curvature.ggn(model, cross_entropy, *data)
+    >>> head = curvature.ggn(model, cross_entropy, *data, parameters=["2"])
+    >>> whole.shape, head.shape, numpy.allclose(whole[9:, 9:], head)
+    ((17, 17), (8, 8), True)
+    """
+    goal = objective(model, loss, x, y, parameters, "ggn")
+    return curvature_matrix(goal, *goal.records(x, y), weight_decay).cpu().numpy()
+
+
+def curvature_matrix(
     goal: Objective, x: torch.Tensor, y: torch.Tensor, weight_decay: float = 0.0
 ) -> torch.Tensor:
-    """As `hessian`, of a checked objective and as a tensor on its device."""
+    """As `hessian` or `ggn`, of a checked objective and as a tensor on its device."""
     from_zero("weight_decay", weight_decay)
     memory.require(
         8.0 * goal.size**2 + 16.0 * BLOCK_NUMBERS,
-        f"the exact Hessian of {goal.size:,} parameters",
-        "use solver='cg', which needs none of it",
+        f"the exact {WORDS[goal.matrix]} of {goal.size:,} parameters",
+        SMALLER,
         goal.device,
     )
+    if goal.matrix == "ggn":
+        require_convex(goal, x, y)
     chain = linear_chain(goal, x[:2])
     matrix = None
     if chain is not None:
         with suppress(NotImplementedError):  # torch has no forward mode of some losses.
             matrix = layered_hessian(goal, chain, x, y)
-    matrix = hessian_by_products(goal, x, y) if matrix is None else matrix
+    if matrix is None:
+        matrix = (ggn_by_rows if goal.matrix == "ggn" else hessian_by_products)(goal, x, y)
     require_finite(goal, x, y, matrix)
     matrix.diagonal().add_(weight_decay)
     return matrix
@@ -104,7 +171,7 @@ def require_finite(
     every = products.new_ones(1, goal.size)
 
     def lost(rows: torch.Tensor) -> torch.Tensor:
-        if torch.isfinite(hessian_products(goal, x[rows], y[rows], every)).all():
+        if torch.isfinite(curvature_products(goal, x[rows], y[rows], every)).all():
             return rows[:0]
         if len(rows) == 1:
             return rows
@@ -112,7 +179,7 @@ def require_finite(
 
     found = lost(torch.arange(len(x), device=x.device))
     raise InputError(
-        f"model or loss: the Hessian is not finite{named(found)}; a second derivative does not "
+        f"model or loss: the {WORDS[goal.matrix]} is not finite{named(found)}; a derivative does not "
         "exist there, as that of a norm, a root or a distance at 0: leave the record out, or add a "
         "small constant inside"
     )
@@ -127,21 +194,24 @@ def hessian_by_products(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> to
         count = min(size, goal.size - first)
         rows = torch.zeros(count, goal.size, dtype=torch.float64, device=goal.device)
         rows[torch.arange(count), first + torch.arange(count)] = 1.0
-        matrix[first : first + count] = hessian_products(goal, x, y, rows)
+        matrix[first : first + count] = curvature_products(goal, x, y, rows)
     return matrix
 
 
-def hessian_products(
+def curvature_products(
     goal: Objective, x: torch.Tensor, y: torch.Tensor, vectors: torch.Tensor
 ) -> torch.Tensor:
-    """Products (count, p) of the mean loss's Hessian with many vectors (count, p) at once.
+    """Products (count, p) of the mean loss's curvature with many vectors (count, p) at once.
 
     The gradient's graph is gone back through for a block of directions at a time.
     """
     if len(vectors) > 64:
-        return torch.cat([hessian_products(goal, x, y, some) for some in vectors.split(64)])
+        return torch.cat([curvature_products(goal, x, y, some) for some in vectors.split(64)])
+    size = max(1, BLOCK_NUMBERS // (8 * len(vectors)))
+    if goal.matrix == "ggn":
+        return ggn_products(goal, x, y, vectors, size)
     total = torch.zeros_like(vectors)
-    for some_x, some_y in record_blocks(x, y, size=max(1, BLOCK_NUMBERS // (8 * len(vectors)))):
+    for some_x, some_y in record_blocks(x, y, size=size):
         parameters = to_train(goal)
         gradient = _gradient(goal, parameters, some_x, some_y)
         total += backward(gradient, parameters, vectors)
@@ -342,7 +412,7 @@ def _fill_brackets(brackets, chain, index, i, shift, second, delta, read, jacobi
         width = (n_out - start) * n_in
         block = brackets[:, column : column + width].view(len(delta), n_out - start, n_in)
         torch.mul(second[:, units, None], read[later][:, None, :], out=block)
-        if later > index:
+        if later > index and jacobian[1:]:
             block.addcmul_(delta[:, units, None], jacobian[later][:, None])
         column += width
         if layer.bias is not None:
@@ -358,7 +428,8 @@ def _shift_derivatives(
     """Derivatives of each record's loss by the shifts of all units.
 
     Returns the gradient (records, units), the Hessian (records, units, units) and for each layer
-    the Jacobian (records, inputs, units) of what it reads.
+    the Jacobian (records, inputs, units) of what it reads. Of the Gauss-Newton matrix the second is
+    the one by the shifts, and it has no share of the last.
     """
     forward_mode()
     widths = [layer.out_features for layer in chain.linear]
@@ -375,7 +446,18 @@ def _shift_derivatives(
         delta, read = grad(loss_and_inputs, has_aux=True)(shifts, z, y)
         return (delta, read), delta
 
-    every = vmap(jacfwd(gradient_and_inputs, has_aux=True), in_dims=(None, 0, 0))
+    def answer(shifts, z):
+        return rest.inputs_of_linear((z + shifts[: widths[0]])[None], shifts.split(widths)[1:])[1][0]
+
+    def gauss_newton(shifts, z, y):
+        answered, moved = answer(shifts, z), jacfwd(answer)(shifts, z)
+        loss = jacfwd(grad(lambda a: goal.loss(a[None], y[None]).squeeze(0)))(answered)
+        moved = moved.reshape(-1, len(shifts))
+        second = moved.T @ loss.reshape(len(moved), len(moved)) @ moved
+        return (second, []), torch.zeros_like(shifts)
+
+    whole = jacfwd(gradient_and_inputs, has_aux=True)
+    every = vmap(gauss_newton if goal.matrix == "ggn" else whole, in_dims=(None, 0, 0))
     zero = torch.zeros(sum(widths), dtype=torch.float64, device=first.device)
     size = max(1, SHIFT_NUMBERS // sum(widths) ** 2)
     parts = [

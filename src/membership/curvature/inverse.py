@@ -25,7 +25,7 @@ from membership.curvature.eigen import (
     require_positive,
     spectrum_of,
 )
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.hessians import curvature_matrix
 from membership.curvature.objective import Objective
 from membership.errors import InputError
 
@@ -80,11 +80,11 @@ def factor(goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float) ->
         "use solver='cg', which needs none of it",
         goal.device,
     )
-    matrix = hessian_matrix(goal, x, y)
+    matrix = curvature_matrix(goal, x, y)
     matrix.diagonal().add_(damping)
     if not factorised(matrix):
         matrix = matrix.new_empty(0)  # its memory is needed once more
-        smallest = _smallest(hessian_matrix(goal, x, y).cpu().numpy())
+        smallest = _smallest(curvature_matrix(goal, x, y).cpu().numpy())
         # Rounding makes a singular matrix fail whose smallest eigenvalue comes out above 0.
         require_positive(min(smallest, -damping), damping)
     return Factor(matrix)
