@@ -21,8 +21,9 @@ from membership.curvature.gradients import BLOCK_NUMBERS, gradient_blocks, recor
 from membership.curvature.objective import Objective, backward
 from membership.errors import InputError
 
-# What a loss may bend downward along its answers, relative to how much it bends at all: rounding.
-CONVEX = 1e-9
+# What a loss may bend downward along its answers, in units of its rounding. An answer that is sure
+# bends so little that nothing but rounding is left.
+ROUNDINGS = 1e4
 # Records on which that is tried before products are taken.
 TRIED = 16
 # Numbers that the small Hessians of a block of records may hold: 32 MB.
@@ -65,7 +66,8 @@ def answer_hessians(goal: Objective, answer: torch.Tensor, y: torch.Tensor) -> t
 def roots(goal: Objective, answer: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Roots R (records, answers, answers) of the losses' Hessians: R R' is the Hessian."""
     values, vectors = torch.linalg.eigh(answer_hessians(goal, answer, y))
-    if (values[:, 0] < -CONVEX * values.abs().amax(1)).any():
+    slack = ROUNDINGS * torch.finfo(values.dtype).eps * max(1.0, float(values.abs().max()))
+    if (values[:, 0] < -slack).any():
         least = float(values[:, 0].min())
         raise InputError(
             f"matrix = 'ggn': the loss bends by {least:.3g} along some answer of the model, and "
@@ -121,7 +123,7 @@ def _rows_at_once(goal: Objective, x: torch.Tensor, root: torch.Tensor) -> torch
     """The rows of all roots of some records, from one pass forward."""
 
     def of_one(parameters: dict, x: torch.Tensor, root: torch.Tensor) -> dict:
-        _, pull = vjp(lambda values: goal.answers(values, x[None]).reshape(-1), parameters)
+        pull = vjp(lambda values: goal.answers(values, x[None]).reshape(-1), parameters)[1]
         return vmap(pull, in_dims=1)(root)[0]
 
     rows = vmap(of_one, in_dims=(None, 0, 0))(goal.parameters, x, root)
@@ -161,6 +163,6 @@ def ggn_products(
 
 def curved_answers(tail: Any, losses: Any, z: torch.Tensor, moved: torch.Tensor) -> torch.Tensor:
     """How the derivative by z moves with z, where the answer is tail(z), as if it were linear."""
-    answer, along = jvp(tail, (z,), (moved,))
-    bent = jvp(grad(losses), (answer,), (along,))[1]
+    along = jvp(tail, (z,), (moved,))[1]
+    bent = jvp(grad(losses), (tail(z),), (along,))[1]
     return vjp(tail, z)[1](bent)[0]

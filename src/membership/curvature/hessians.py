@@ -179,9 +179,9 @@ def require_finite(
 
     found = lost(torch.arange(len(x), device=x.device))
     raise InputError(
-        f"model or loss: the {WORDS[goal.matrix]} is not finite{named(found)}; a derivative does not "
-        "exist there, as that of a norm, a root or a distance at 0: leave the record out, or add a "
-        "small constant inside"
+        f"model or loss: the {WORDS[goal.matrix]} is not finite{named(found)}; a second derivative "
+        "does not exist there, as that of a norm, a root or a distance at 0: leave the record out, "
+        "or add a small constant inside"
     )
 
 
@@ -447,7 +447,9 @@ def _shift_derivatives(
         return (delta, read), delta
 
     def answer(shifts, z):
-        return rest.inputs_of_linear((z + shifts[: widths[0]])[None], shifts.split(widths)[1:])[1][0]
+        return rest.inputs_of_linear((z + shifts[: widths[0]])[None], shifts.split(widths)[1:])[1][
+            0
+        ]
 
     def gauss_newton(shifts, z, y):
         answered, moved = answer(shifts, z), jacfwd(answer)(shifts, z)

@@ -51,9 +51,13 @@ class Block:
         """Values (count, numbers) of the parameters, in the eigenbasis (count, out * in)."""
         rows = len(self.values)
         own = torch.cat([parts[n].reshape(len(parts[n]), rows, -1) for n in self.names], dim=2)
-        own = own if self.right is None else own @ self.right
-        own = own if self.left is None else self.left.T @ own
-        return own.flatten(1)
+        own = turned(own, self.right)
+        return (own if self.left is None else self.left.T @ own).flatten(1)
+
+
+def turned(vectors: torch.Tensor, basis: torch.Tensor | None) -> torch.Tensor:
+    """Vectors (..., numbers) in a basis, where there is one."""
+    return vectors if basis is None else vectors @ basis
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Kronecker:
     def check(self, goal: Objective) -> None:
         """Raise an InputError where it is not of these parameters."""
         if self.sizes != {name: value.numel() for name, value in goal.parameters.items()}:
-            raise InputError("spectrum: it is of other parameters than those that are asked about")
+            raise InputError("factors: they are of other parameters than those that are asked of")
 
 
 @dataclass
@@ -118,7 +122,7 @@ class _Layer:
         beside = [(number, number) for number in layer.padding if layer.padding != "valid"]
         if layer.padding == "same":
             beside = [(w // 2, w - w // 2) for w in wide]
-        pads = [number for both in reversed(beside) for number in both]
+        pads = [int(number) for both in reversed(beside) for number in both]
         if any(pads):
             mode = "constant" if layer.padding_mode == "zeros" else layer.padding_mode
             read = nn.functional.pad(read, pads, mode=mode)
@@ -163,16 +167,15 @@ def _layers(goal: Objective, x: torch.Tensor) -> list[_Layer]:
     for module, part in goal.module.named_modules():
         every = (f"{module}.{name}".lstrip(".") for name in ("weight", "bias"))
         names = tuple(name for name in every if name in goal.parameters)
-        plain = type(part) in (nn.Linear, nn.Conv1d, nn.Conv2d) and getattr(part, "groups", 1) == 1
-        if plain and names and names[0].endswith("weight"):
+        plain = isinstance(part, nn.Linear | nn.Conv1d | nn.Conv2d)
+        if plain and getattr(part, "groups", 1) == 1 and names and names[0].endswith("weight"):
             layers.append(_Layer(names, part))
     with torch.no_grad():
         width = goal.answers(goal.parameters, x[:1]).numel()
     weights = torch.linspace(1, 2, width, dtype=torch.float64, device=x.device).expand(len(x), -1)
     rows = torch.cat([rows for rows, _ in gradient_blocks(weighted_answers(goal), x, weights)])
-    parts = dict(
-        zip(goal.parameters, rows.split([v.numel() for v in goal.parameters.values()], 1))
-    )
+    sizes = [value.numel() for value in goal.parameters.values()]
+    parts = dict(zip(goal.parameters, rows.split(sizes, 1), strict=True))
     return [layer for layer in layers if _made_of_places(goal, layer, x, weights, parts)]
 
 
@@ -253,11 +256,11 @@ def _corrected(
     totals, n = [torch.zeros_like(block.values) for block in blocks], 0
     for x, y in records:
         answer, n = _watched(goal, layers, x), n + len(x)
-        reads = [layer.inputs() @ b.right for layer, b in zip(layers, blocks, strict=True)]
+        reads = [turned(layer.inputs(), b.right) for layer, b in zip(layers, blocks, strict=True)]
         for weights in roots(goal, answer, y).unbind(2):
             gradients = _gradients(layers, answer, weights)
             for total, block, gradient, read in zip(totals, blocks, gradients, reads, strict=True):
-                _add_squares(total, gradient @ block.left, read)
+                _add_squares(total, turned(gradient, block.left), read)
     return [replace(block, values=total / n) for block, total in zip(blocks, totals, strict=True)]
 
 

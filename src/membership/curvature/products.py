@@ -16,8 +16,8 @@ from torch.func import grad, jvp, vmap
 from membership.curvature.gauss_newton import curved_answers, require_convex
 from membership.curvature.hessians import (
     LinearChain,
-    forward_mode,
     curvature_products,
+    forward_mode,
     linear_chain,
     require_finite,
     require_second_derivatives,
