@@ -377,6 +377,10 @@ class Inversion:
                 f"solver = {self.solver!r}: its factors are of the Gauss-Newton matrix; give "
                 "matrix='ggn' with it"
             )
+        if self.spectrum is not None and self.solver != "exact":
+            raise InputError(
+                f"spectrum: solver = {self.solver!r} does not read it; give solver='exact' with it"
+            )
         if self.solver == "cg" and self.conditioning == "low-rank":
             raise InputError(
                 "conditioning = 'low-rank': conjugate gradients cannot leave eigenvalues out; use "
