@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from membership import audit, privacy
 from membership.cli.audits import audit as command
 from membership.errors import InputError
+from membership.privacy import one_run
+from tests.audit.test_comparison import outputs
 
 COINS = {"design": "coins"}
 
@@ -25,7 +27,9 @@ def test_its_bounds_are_those_of_one_run_and_the_report_says_what_they_rest_on(t
     epsilon, mu = report["epsilon_lower_bound"], report["mu_lower_bound"]
     assert epsilon["value"] == privacy.one_run_epsilon(one.score, one.member, delta=1e-5) > 0
     assert mu["value"] == privacy.one_run_mu(one.score, one.member) > 0
-    assert epsilon["tried"] == len(report["design"]["guesses"])
+    assert report["design"]["guesses"] == [266, 50, 12]
+    assert report["design"]["one_sided"] == [12]
+    assert epsilon["tried"] == 5
     assert report["design"]["reason"] is None
     assumed = [item["text"] for item in report["checklist"] if item["status"] == "assumed"]
     assert any("fair coin of its own" in text for text in assumed)
@@ -55,7 +59,8 @@ def test_a_bound_of_0_has_its_reason() -> None:
     for one, options, said in [
         (few, {"level": 0.99999999}, "10 members and 10 others are too few"),
         (scored(mu=0.0, seed=3), {}, "chance could have done as well"),
-        (audit.Scored(np.arange(400) == 7, np.arange(400) % 2 == 0), {}, "share a score"),
+        # Ties are broken by chance, and what is left of the scores is chance.
+        (audit.Scored(np.arange(400) == 7, np.arange(400) % 2 == 0), {}, "chance could have done"),
     ]:
         report = audit.audit(one, **COINS, **options)
         assert report["epsilon_lower_bound"]["value"] == 0
@@ -110,10 +115,63 @@ def test_what_cannot_be_is_refused() -> None:
         audit.audit(audit.Scored(rng.normal(size=200), np.arange(200) < 50), **COINS)
     with pytest.raises(InputError, match="design = 'dice': expected one of trials, coins"):
         audit.audit(scored(), design="dice")
-    one = scored()
-    several = {"member": one.member, "a": one.score, "b": -one.score}
-    with pytest.raises(InputError, match="one attack on one target"):
+    few = np.arange(400) < 50
+    several = {"member": few, "a": scored().score, "b": -scored().score}
+    with pytest.raises(InputError, match=r"50 of 400 records are members; a fair coin"):
         audit.audit(several, **COINS)
+
+
+def test_several_attacks_share_the_error_of_coins(tmp_path) -> None:
+    one = scored()
+    noise = np.random.default_rng(1).normal(size=400)
+    table = audit.Several({"a": one.score, "noise": noise, "same": 2 * one.score}, one.member)
+    report = audit.audit(table, **COINS)
+    # Two names of one score pay once: two attacks share the error.
+    epsilon, mu = report["epsilon_lower_bound"], report["mu_lower_bound"]
+    half = {"level": 0.975}
+    assert epsilon["value"] == privacy.one_run_epsilon(one.score, one.member, delta=1e-5, **half)
+    assert mu["value"] == privacy.one_run_mu(one.score, one.member, **half) > 0
+    assert epsilon["tried"] == 10
+    assert any("fair coin of its own" in item["text"] for item in report["checklist"])
+    audit.write(report, None, tmp_path, "canaries")
+    page = " ".join((tmp_path / "audit.html").read_text().split())
+    assert "10 tries together" in page
+    assert "12 on one side alone" in page
+    assert "where records are independent trials" not in page
+
+
+def test_each_target_has_its_own_coins() -> None:
+    rng = np.random.default_rng(0)
+    member = rng.random((2, 300)) < 0.5
+    score = rng.normal(size=(2, 300)) + 2 * member
+    table = audit.Several(
+        {"a": score.ravel()},
+        member.ravel(),
+        record=np.tile(np.arange(300), 2),
+        target=np.repeat(["x", "y"], 300),
+    )
+    report = audit.audit(table, **COINS)
+    each = [
+        privacy.one_run_epsilon(*case, delta=1e-5, level=0.975)
+        for case in zip(score, member, strict=True)
+    ]
+    assert report["epsilon_lower_bound"]["value"] == max(each) > 0
+    assert report["design"]["fair_coin_p"] == min(one_run.fair(truth) for truth in member)
+
+
+def test_evidence_takes_coins(tmp_path) -> None:
+    seen = outputs([0])
+    report = audit.compare(seen, **COINS)
+    assert report["design"]["name"] == "coins"
+    assert (
+        0
+        < report["epsilon_lower_bound"]["value"]
+        < audit.compare(seen)["epsilon_lower_bound"]["value"] + 2
+    )
+    assert (
+        audit.compare(seen)["epsilon_lower_bound"]["value"]
+        != report["epsilon_lower_bound"]["value"]
+    )
 
 
 def test_the_command_has_the_design_in_its_record(tmp_path) -> None:

@@ -92,7 +92,7 @@ def test_several_attacks_and_coins_share_it_too(tmp_path: Path) -> None:
     tried = report["epsilon_lower_bound"]["tried"]
     assert any(f"{tried} thresholds of 3 attacks share" in text for text in report["meaning"])
     coins = audit(scored(), promised=0.2, design="coins")
-    assert any("3 numbers of guesses share that error" in text for text in coins["meaning"])
+    assert any("5 tries share that error" in text for text in coins["meaning"])
     write(report, None, tmp_path, "mine")
     page = (tmp_path / "audit.html").read_text()
     assert report["promises"][0]["sentence"] in page

@@ -8,7 +8,8 @@ import pytest
 from scipy import special
 
 from membership import privacy
-from membership.privacy import lower_bounds
+from membership.privacy import one_run
+from membership.privacy.one_run import Guesses
 
 RUNS = 400
 SLACK = 3 * np.sqrt(0.05 * 0.95 / RUNS)
@@ -44,6 +45,21 @@ def all_or_nothing(delta: float, n: int, seed: int) -> Drawn:
     return np.where(told, np.where(member, 2.0, -2.0), rng.random(n)), member
 
 
+def subsampled(mu: float, n: int, seed: int) -> Drawn:
+    """A tenth of the members shows, far above all others: a leak of one side."""
+    rng = np.random.default_rng(seed)
+    member = rng.random(n) < 0.5
+    return rng.normal(size=n) + mu * (member & (rng.random(n) < 0.1)), member
+
+
+def one_in_twenty(epsilon: float, n: int, seed: int) -> Drawn:
+    """Said of few that they are members, and seldom wrongly: two values, and epsilon exactly."""
+    rng = np.random.default_rng(seed)
+    member = rng.random(n) < 0.5
+    rate = 0.05 * np.where(member, 1, np.exp(-epsilon))
+    return (rng.random(n) < rate).astype(float), member
+
+
 def by_summation(m: int, r: int, v: int, q: Fraction, delta: Fraction) -> Fraction:
     """The chance of v right guesses as Theorem 5.2 has it, in exact fractions."""
     mass = [comb(r, k) * q**k * (1 - q) ** (r - k) for k in range(r + 1)]
@@ -67,14 +83,14 @@ def test_the_chance_is_that_of_exact_fractions(m: int, r: int, delta: Fraction) 
     for odds in (1, 2, 9):
         for v in range(r + 1):
             exact = by_summation(m, r, v, Fraction(odds, odds + 1), delta)
-            found = lower_bounds.chance(m, r, v, log(odds), float(delta))
+            found = one_run.chance(m, r, v, log(odds), float(delta))
             assert found == pytest.approx(float(exact), rel=1e-9)
 
 
 def test_the_example_of_the_paper() -> None:
     """Steinke et al., Appendix D: 75 of 100 right among 1,000, delta 1e-4, prove .673 at 95%."""
-    assert lower_bounds.chance(1000, 100, 75, 0.672, 1e-4) < 0.05
-    assert lower_bounds.chance(1000, 100, 75, 0.674, 1e-4) > 0.05
+    assert one_run.chance(1000, 100, 75, 0.672, 1e-4) < 0.05
+    assert one_run.chance(1000, 100, 75, 0.674, 1e-4) > 0.05
 
 
 @pytest.mark.parametrize("m", [10, 60])
@@ -83,7 +99,7 @@ def test_the_recursion_is_that_of_the_paper(m: int) -> None:
     for c in range(1, m + 1, 3):
         for right in range(c // 2, c + 1):
             for mu in (0.0, 0.3, 1.0, 2.0):
-                found = lower_bounds.recursion(m, c, right, mu, 0.05)
+                found = one_run.recursion(m, c, right, mu, 0.05)
                 assert found == by_arrays(m, c, right, mu, 0.05)
                 answers.add(found)
     assert answers == {True, False}
@@ -104,24 +120,46 @@ def test_counts_share_the_error() -> None:
         assert bound(score, member, guesses=[50, 200]) == pytest.approx(max(each), abs=1e-8)
 
 
-@pytest.mark.parametrize("guessed", [1, 7, 20, 41])
-def test_ties_count_as_the_worst_order_of_rows_would(guessed: int) -> None:
+@pytest.mark.parametrize("guesses", [Guesses(1, 0, 1), Guesses(11, 9, 1), Guesses(0, 41, 1)])
+def test_guesses_are_counted_in_an_order_that_no_row_and_no_coin_moves(guesses: Guesses) -> None:
     score, member = rounded(1.0, 41, 3)
-    found = lower_bounds.right_guesses(score, member, guessed)
-    high = (guessed + 1) // 2
-
-    def of_order(rows: np.ndarray, low: np.ndarray) -> int:
-        top = rows[np.argsort(-score[rows], kind="stable")][:high]
-        end = low[np.argsort(score[low], kind="stable")][: guessed - high]
-        return int(member[top].sum() + (~member[end]).sum())
-
-    worst = of_order(np.argsort(member, kind="stable"), np.argsort(~member, kind="stable"))
-    assert found == worst
+    truth = one_run.in_order(score, member)
+    by_hand = [*truth[::-1][: guesses.high], *~truth[: guesses.low]]
+    assert one_run.right_guesses(truth, guesses) == sum(by_hand)
     rng = np.random.default_rng(0)
-    for _ in range(50):
+    for _ in range(20):
         rows = rng.permutation(41)
-        assert lower_bounds.right_guesses(score[rows], member[rows], guessed) == found
-        assert of_order(rows, rows) >= found
+        assert (one_run.in_order(score[rows], member[rows]) == truth).all()
+    for value in np.unique(score):
+        ranks = np.flatnonzero(np.sort(score) == value)
+        assert truth[ranks].sum() == member[score == value].sum()
+
+
+def test_ties_are_broken_by_chance() -> None:
+    """Of ten members among twenty that tie, the first ten hold five on average, as drawn."""
+    found = []
+    for seed in range(RUNS):
+        n = 20 + seed  # Another number of records below, so another order of those that tie.
+        score = np.r_[np.arange(n) - n, np.zeros(20)]
+        truth = one_run.in_order(score, np.r_[np.zeros(n + 10), np.ones(10)] == 1)
+        found.append(truth[-10:].sum())
+    sd = np.sqrt(10 * 0.5 * 0.5 * 10 / 19)  # hypergeometric
+    assert abs(np.mean(found) - 5) < 4 * sd / np.sqrt(RUNS)
+    assert np.std(found) == pytest.approx(sd, rel=0.2)
+
+
+def test_what_is_tried_shares_the_error() -> None:
+    for records, alone in ((100, 0), (400, 12), (10_000, 312)):
+        tries = one_run.tries_for(records)
+        assert sum(one.share for one in tries) == pytest.approx(1)
+        assert [one.made for one in tries if not (one.high and one.low)] == [alone, alone][
+            : 2 * (alone > 0)
+        ]
+    score, member = subsampled(3.0, 1000, 1)
+    alone = one_run.right_guesses(one_run.in_order(score, member), Guesses(31, 0, 1))
+    error = 0.05 * one_run.THEIR_ERROR / 2
+    found = privacy.one_run_epsilon(score, member)
+    assert one_run.chance(1000, 31, alone, found, 0.0) == pytest.approx(error, rel=1e-6)
 
 
 HOLDS = [
@@ -133,6 +171,8 @@ HOLDS = [
     (gaussian, "mu", 1.0, 0.0),
     (gaussian, "mu", 2.0, 0.0),
     (rounded, "mu", 1.0, 0.0),
+    (one_in_twenty, "epsilon", 0.0, 0.0),
+    (one_in_twenty, "epsilon", 2.3, 0.0),
 ]
 
 
@@ -165,8 +205,33 @@ def test_one_count_of_guesses_errs_nearly_as_often_as_it_may() -> None:
     for seed in range(RUNS):
         score, member = randomised_response(epsilon, n, seed)
         right = int((score == member).sum())
-        errors.append(lower_bounds.chance(n, n, right, epsilon, 0.0) <= 0.05)
+        errors.append(one_run.chance(n, n, right, epsilon, 0.0) <= 0.05)
     assert 0.05 - SLACK <= np.mean(errors) <= 0.05 + SLACK
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("drawn", "of", "before", "least"),
+    [
+        (randomised_response, 1.0, 0.0, 0.79),
+        (subsampled, 3.0, 0.39, 1.2),
+        (one_in_twenty, 2.3, 0.18, 0.5),
+    ],
+)
+def test_blind_ties_and_one_side_prove_more(drawn, of: float, before: float, least: float) -> None:
+    """What two-sided guesses with ties as if wrong proved of these on average is `before`."""
+    runs = [drawn(of, 1000, s) for s in range(100)]
+    found = np.mean([privacy.one_run_epsilon(*run, delta=1e-5) for run in runs])
+    assert found > least > before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mu", [1.0, 2.0])
+def test_one_side_costs_gaussian_mechanisms_a_tenth_at_most(mu: float) -> None:
+    runs = [gaussian(mu, 1000, s) for s in range(50)]
+    both = [privacy.one_run_epsilon(*run, delta=1e-5, guesses=[500, 125, 31]) for run in runs]
+    found = [privacy.one_run_epsilon(*run, delta=1e-5) for run in runs]
+    assert 0 < np.mean(both) - np.mean(found) < 0.1
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ MEASURED = r"""() => {
     const inSight = (table) => tall(table) > 0 && !table.closest("details:not([open])");
     const tables = [...document.querySelectorAll("table")].filter(inSight);
     const rows = "tbody tr:not(:has(th[scope='rowgroup']))";
-    const first = document.querySelector(".exhibit-picture img");
+    const first = document.querySelector(".moving, .exhibit-picture img");
     const text = document.querySelector("article.bd-article").innerText;
     return {
         page: document.documentElement.scrollHeight,

@@ -1,14 +1,13 @@
 """How memberships came about, which decides what bounds a report may state."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from membership import privacy
 from membership.arrays import BoolArray, FloatArray
-from membership.audit.reading import Scored
-from membership.privacy import lower_bounds
+from membership.privacy import one_run
 from membership.privacy.lower_bounds import n_thresholds
 
 TRIALS, COINS = "trials", "coins"
@@ -40,49 +39,52 @@ Pair = tuple[float, float]
 """Of epsilon, and of mu."""
 
 
-def bounds_of(scored: Scored, level: float, delta: float, design: str) -> dict[str, Any]:
-    """Both bounds as a report has them, and what is said of the design of coins."""
-    cases = [(scored.score, scored.member)]
-    if design == TRIALS:
-        return trials(cases, level, delta)
-    score, member = cases[0]
+def proved(
+    cases: Cases, level: float, delta: float, drawn: str = TRIALS, void: str | None = None
+) -> dict[str, Any]:
+    """The largest bounds as a report has them, at a confidence for all cases at once.
 
-    def proved(score: Any) -> Pair:
-        epsilon = privacy.one_run_epsilon(score, member, delta=delta, level=level)
-        return epsilon, privacy.one_run_mu(score, member, level=level)
-
-    counts = lower_bounds.counts_for(score.size)
-    numbers = {"inside": int(member.sum()), "total": score.size, "least": lower_bounds.UNFAIR}
-    fair = lower_bounds.fair(member)
-    pair = proved(score)  # It refuses coins that are not fair.
-    most = proved(member)
-    bounds = _stated(pair, most, _reasons(pair, most, cases, None), level, delta, len(counts))
-    stated = {
-        "name": COINS,
-        "guesses": counts,
-        "fair_coin_p": fair,
-        "assumed": [_STATED, _TRIED.format(**numbers, p=fair), _NO_TEST],
-        "reason": bounds["epsilon_lower_bound"]["reason"],
-    }
-    return {**bounds, "design": stated}
-
-
-def trials(cases: Cases, level: float, delta: float, void: str | None = None) -> dict[str, Any]:
-    """The largest bounds of independent trials, at a confidence for all of them at once.
-
-    `void` says why records are no such trials, where they are none.
+    `drawn` is one of `DESIGNS`; `void` says why records are no trials of it, where they are none.
     """
     shared = 1 - (1 - level) / len(cases)
+    of_epsilon, of_mu = _BOUNDS[drawn]
 
     def largest(cases: Cases) -> Pair:
-        epsilon = [privacy.epsilon_lower_bound(*case, delta=delta, level=shared) for case in cases]
-        return max(epsilon), max(privacy.mu_lower_bound(*case, level=shared) for case in cases)
+        epsilon = [of_epsilon(*case, delta=delta, level=shared) for case in cases]
+        return max(epsilon), max(of_mu(*case, level=shared) for case in cases)
 
     sizes = {(int(truth.sum()), truth.size): truth for _, truth in cases}
     perfect = [(truth.astype(float), truth) for truth in sizes.values()]
     pair, most = ((0.0, 0.0),) * 2 if void else (largest(cases), largest(perfect))
-    tried = sum(n_thresholds(truth) for _, truth in cases)
-    return _stated(pair, most, _reasons(pair, most, cases, void), level, delta, tried)
+    tried = sum(
+        len(one_run.tries_for(truth.size)) if drawn == COINS else n_thresholds(truth)
+        for _, truth in cases
+    )
+    bounds = _stated(pair, most, _reasons(pair, most, cases, drawn, void), level, delta, tried)
+    if drawn == TRIALS:
+        return bounds
+    return {**bounds, "design": _tossed([*sizes.values()], bounds["epsilon_lower_bound"]["reason"])}
+
+
+_BOUNDS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
+    TRIALS: (privacy.epsilon_lower_bound, privacy.mu_lower_bound),
+    COINS: (privacy.one_run_epsilon, privacy.one_run_mu),
+}
+
+
+def _tossed(truths: Sequence[BoolArray], reason: str | None) -> dict[str, Any]:
+    """What is said of the coins; of several targets' the least likely."""
+    tries = [one for truth in truths for one in one_run.tries_for(truth.size)]
+    p, odd = min(((one_run.fair(truth), truth) for truth in truths), key=lambda pair: pair[0])
+    numbers = {"inside": int(odd.sum()), "total": odd.size, "least": one_run.UNFAIR}
+    return {
+        "name": COINS,
+        "guesses": sorted({one.made for one in tries if one.high and one.low}, reverse=True),
+        "one_sided": sorted({one.made for one in tries if not one.high}, reverse=True),
+        "fair_coin_p": p,
+        "assumed": [_STATED, _TRIED.format(**numbers, p=p), _NO_TEST],
+        "reason": reason,
+    }
 
 
 def _stated(
@@ -98,21 +100,23 @@ def _stated(
     return {"epsilon_lower_bound": epsilon, "mu_lower_bound": mu | {"epsilon": meant}}
 
 
-def _reasons(pair: Pair, most: Pair, cases: Cases, void: str | None) -> list[str | None]:
+def _reasons(
+    pair: Pair, most: Pair, cases: Cases, drawn: str, void: str | None
+) -> list[str | None]:
     """Why each bound is 0, where it is; `most` is what an attack that is never wrong has."""
     return [
-        None if value else void or _reason(best, cases)
+        None if value else void or _reason(best, cases, drawn)
         for value, best in zip(pair, most, strict=True)
     ]
 
 
-def _reason(best: float, cases: Cases) -> str:
+def _reason(best: float, cases: Cases, drawn: str) -> str:
     """Why nothing is proved of distinct records."""
     if not best:
         truth = max((truth for _, truth in cases), key=len)
         members = int(truth.sum())
         return _FEW.format(members=members, others=truth.size - members)
     tied = [(int(np.unique(score, return_counts=True)[1].max()), score.size) for score, _ in cases]
-    if all(2 * most > size for most, size in tied):
+    if drawn == TRIALS and all(2 * most > size for most, size in tied):
         return _TIED.format(tied=max(tied)[0], total=max(tied)[1])
     return _CHANCE

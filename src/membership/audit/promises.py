@@ -8,7 +8,6 @@ import numpy as np
 from membership.arrays import is_number
 from membership.errors import InputError
 
-NONE: Mapping[str, float] = {}
 REFUTED, NOT_REFUTED, NOT_TESTED = "refuted", "not refuted", "not tested"
 _SAID = {
     "epsilon": "The promise of differential privacy with an epsilon of {promised:g} at a delta of "
@@ -30,11 +29,6 @@ def checked(promised: Any, promised_mu: Any) -> dict[str, float]:
         if value is not None and not (is_number(value) and 0 < value < np.inf):
             raise InputError(f"{name} = {value!r}: give {_ARTICLE[notion]} above 0, and finite")
     return {notion: float(value) for notion, (_, value) in given.items() if value is not None}
-
-
-def paid(level: float, promised: Mapping[str, float]) -> float:
-    """The confidence of each bound, so that all promises are judged at `level` together."""
-    return 1 - (1 - level) / max(len(promised), 1)
 
 
 def held(
@@ -83,7 +77,7 @@ def told(bounds: dict[str, Any]) -> list[str]:
     if bound is None:
         return sentences
     attacks = bounds.get("different_attacks", 1)
-    tries = "numbers of guesses" if "design" in bounds else "thresholds"
+    tries = "tries" if "design" in bounds else "thresholds"
     sharing = f"{bound['tried']} {tries}" + (f" of {attacks} attacks" if attacks > 1 else "")
     if len(judged) > 1:
         sharing = f"Two promises and {sharing}"

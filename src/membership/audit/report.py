@@ -3,7 +3,6 @@
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -16,8 +15,8 @@ from scipy import special
 
 import membership
 from membership import markup, metrics, paths
-from membership.arrays import check_delta, check_level, one_of, whole
 from membership.audit import design, promises, sentences
+from membership.audit.asked import Asked
 from membership.audit.reading import Scored, Several, read_scores
 from membership.errors import InputError
 from membership.metrics import auc_interval, tpr_interval
@@ -34,9 +33,6 @@ OF_GROUPS = 0.01
 """Share of all non-members that the one threshold accuses at which groups are told apart."""
 CARRIED = 10
 """False positives that a rate must let one expect before its TPR is called measured."""
-DELTA = 1e-5
-"""The chance that a promise of privacy fails altogether: customary, and below one in the number of
-training records for up to 100,000 of them."""
 A_DECADE = 8
 """Points of a curve in each power of ten, which are among them as the rates of the tables are."""
 MOST_CURVES = 6
@@ -44,20 +40,11 @@ HEIGHT = 3.2
 """Inches of a figure: enough for three powers of ten to be told apart."""
 
 
-def audit(
-    scored: Scored,
-    *,
-    level: float = 0.95,
-    delta: float = DELTA,
-    drawn: str = design.TRIALS,
-    promised: Mapping[str, float] = promises.NONE,
-) -> dict:
+def audit(scored: Scored, asked: Asked) -> dict:
     """The report of one attack on one model, see `membership.audit.audit`."""
-    score, member = scored.score, scored.member
-    level, delta, _ = check(level, delta)
-    one_of("design", drawn, design.DESIGNS)
-    proved = design.bounds_of(scored, promises.paid(level, promised), delta, drawn)
-    proved |= promises.held(promised, proved, delta, attacks=1)
+    score, member, level = scored.score, scored.member, asked.level
+    proved = design.proved([(score, member)], asked.paid, asked.delta, asked.design)
+    proved |= promises.held(asked.promised, proved, asked.delta, attacks=1)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
     noted = sentences.notes_of_scores(scored, level)
@@ -82,7 +69,7 @@ def audit(
         "meaning": sentences.meaning_of_one(measured, proved),
         "checklist": sentences.checklist_of_scores(
             **sentences.known(scored, len(noted) > len(sentences.not_read(scored.not_read))),
-            coins=drawn == design.COINS,
+            coins=asked.design == design.COINS,
         ),
         "warnings": noted,
     }
@@ -93,14 +80,6 @@ def of_units(scored: Scored | Several) -> dict[str, Any]:
     if scored.unit is None:
         return {}
     return {"units": {"records": scored.asked, "units": scored.member.size}}
-
-
-def check(level: float, delta: float, seed: int = 0) -> tuple[float, float, int]:
-    """Confidence, delta and seed as plain numbers, or an InputError where one is out of range."""
-    whole("seed", seed, 0)
-    check_level(level)
-    check_delta(delta)
-    return float(level), float(delta), int(seed)
 
 
 def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:

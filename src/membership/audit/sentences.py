@@ -244,7 +244,7 @@ def checklist_of_scores(
     return [
         *_items(ASSUMED, [
             _TRUTH,
-            *_trials(whole, [_COINS] if coins else [_DRAWN, _ALONE]),
+            *_trials(whole, _design(coins)),
             f"{_LIKE}. Scores cannot show whether they do.",
             _CHOSEN if attacks == 1 else _PAID,
         ]),
@@ -260,6 +260,11 @@ def checklist_of_scores(
     ]  # fmt: skip
 
 
+def _design(coins: bool) -> list[str]:
+    """What the bounds rest on."""
+    return [_COINS] if coins else [_DRAWN, _ALONE]
+
+
 def _trials(whole: bool, texts: Sequence[str]) -> list[str]:
     """What makes records, or the units that hold them whole, independent trials."""
     one = "unit" if whole else "record"
@@ -267,12 +272,12 @@ def _trials(whole: bool, texts: Sequence[str]) -> list[str]:
 
 
 def checklist_of_evidence(
-    *, looked_at: bool, grouped: bool, units: int, whole: bool = False
+    *, looked_at: bool, grouped: bool, units: int, whole: bool = False, coins: bool = False
 ) -> list[Item]:
     """The items of an audit of evidence; `looked_at` where gathering looked at its records."""
     like = f"{_LIKE}. {_LOOKED_AT if looked_at else 'Evidence cannot show it.'}"
     return [
-        *_items(ASSUMED, [_TRUTH, *_trials(whole, [_DRAWN, _ALONE]), _PAID]),
+        *_items(ASSUMED, [_TRUTH, *_trials(whole, _design(coins)), _PAID]),
         *_items(TESTED if looked_at else ASSUMED, [like]),
         *_items(NOT_TESTED, [
             "Attacks that the evidence does not allow. They are listed with what each would need.",

@@ -71,20 +71,18 @@ def audit(
     # Here and not above: scipy takes longer to import than the other commands to run.
     from membership import audit as room
     from membership import tables
-    from membership.audit.promises import checked
-    from membership.audit.report import by_command, check, check_writable
+    from membership.audit.asked import Asked
+    from membership.audit.report import by_command, check_writable
     from membership.evidence import files
 
-    check(level, delta, seed)
-    checked(promised, promised_mu)
+    Asked.checked(level, delta, seed, design, promised, promised_mu)
     options: dict[str, Any] = {"level": level, "delta": delta}
     promises = {"promised": promised, "promised_mu": promised_mu}
     options |= {name: value for name, value in promises.items() if value is not None}
+    options |= {} if design == "trials" else {"design": design}
     if file.suffix == EVIDENCE:
         if attacks:
             raise InputError(f"--attack {attacks[0]}: evidence has no columns of scores; leave out")
-        if design != "trials":
-            raise InputError(f"--design {design}: evidence has its own; leave out, or give scores")
         scored, options = None, options | {"seed": seed}
         seen, digest = files.read(file)
         check_writable(output)
@@ -94,7 +92,6 @@ def audit(
         scored, digest = room.read_scores(table, attacks), table.digest
         check_writable(output)
         options |= {} if isinstance(scored, room.Scored) else {"seed": seed}
-        options |= {} if design == "trials" else {"design": design}
         report = room.audit(scored, **options)
     if attacks:
         options["attack"] = attacks

@@ -46,18 +46,14 @@ from membership.privacy.levels import (
     required_noise,
     subsampled_mu,
 )
-from membership.privacy.lower_bounds import (
-    epsilon_lower_bound,
-    mu_lower_bound,
-    one_run_epsilon,
-    one_run_mu,
-)
+from membership.privacy.lower_bounds import epsilon_lower_bound, mu_lower_bound
 from membership.privacy.mixtures import (
     composed_mixture_tradeoff,
     constant_rate_tradeoff,
     gaussian_mixture_tradeoff,
 )
 from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
+from membership.privacy.one_run import one_run_epsilon, one_run_mu
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,
