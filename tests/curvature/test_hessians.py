@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from membership import curvature, models
-from membership.curvature import hessians, products
+from membership.curvature import hessians, layered, products
 from membership.curvature.objective import objective
 from membership.errors import InputError
 
@@ -30,7 +30,7 @@ def test_chains_of_linear_layers_take_the_short_way():
 
     def chain(model):
         goal = objective(model, cross_entropy, x, y)
-        return hessians.linear_chain(goal, goal.records(x, y)[0])
+        return layered.linear_chain(goal, goal.records(x, y)[0])
 
     assert len(chain(models.mlp(6, (5, 4), 3)).linear) == 3
     twice = nn.Linear(6, 6)
@@ -56,8 +56,8 @@ def test_products_are_products_with_it(problem, reference, monkeypatch):
 
 
 def test_blocks_of_records_do_not_show(problem, reference, monkeypatch):
-    monkeypatch.setattr(hessians, "BRACKET_NUMBERS", 1)
-    monkeypatch.setattr(hessians, "SHIFT_NUMBERS", 1)
+    monkeypatch.setattr(layered, "BRACKET_NUMBERS", 1)
+    monkeypatch.setattr(layered, "SHIFT_NUMBERS", 1)
     np.testing.assert_allclose(curvature.hessian(*problem), reference, atol=1e-10)
     monkeypatch.setattr(hessians, "BLOCK_NUMBERS", 300)
     goal = objective(*problem)

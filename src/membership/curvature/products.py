@@ -15,13 +15,11 @@ from torch.func import grad, jvp, vmap
 
 from membership.curvature.gauss_newton import curved_answers, require_convex
 from membership.curvature.hessians import (
-    LinearChain,
     curvature_products,
-    forward_mode,
-    linear_chain,
     require_finite,
     require_second_derivatives,
 )
+from membership.curvature.layered import LinearChain, forward_mode, linear_chain
 from membership.curvature.objective import Objective
 
 Product = Callable[[torch.Tensor], torch.Tensor]
