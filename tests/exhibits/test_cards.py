@@ -30,17 +30,17 @@ def shown(toy, settings, results, monkeypatch):
 
 def test_the_paper_size_run_comes_first_and_the_readers_own_beside_it(shown, read):
     runs, html = shown("gmip-tab-1", "paper", "quick", shift=0.001)
-    assert [run.name for run in runs] == ["Paper-size run", "Your run"]
+    assert [run.name for run in runs] == ["Full run", "Quick run"]
     text = read(html).text
-    assert text.index("Paper-size run") < text.index("0.511") < text.index("Your run")
-    assert "paper-size run, seed 3" in text
+    assert text.index("Full run") < text.index("0.511") < text.index("Quick run")
+    assert "full run, seed 3" in text
     assert "quick run, seed 3" not in text
 
 
 def test_identical_runs_are_shown_once(shown):
     runs, _ = shown("gmip-tab-1", "paper", "quick")
-    assert [run.name for run in runs] == ["Paper-size run"]
-    assert [run.name for run in shown("gmip-tab-1", "quick")[0]] == ["Paper-size run"]
+    assert [run.name for run in runs] == ["Full run"]
+    assert [run.name for run in shown("gmip-tab-1", "quick")[0]] == ["Full run"]
 
 
 def test_the_header_has_label_id_question_and_counts(shown, read):
@@ -48,7 +48,7 @@ def test_the_header_has_label_id_question_and_counts(shown, read):
     reader = read(html)
     assert {"id": "gmip-tab-1", "class": "exhibit"} in reader.having("article")
     assert next(link["href"] for link in reader.having("a")) == "#gmip-tab-1"
-    head = reader.text[: reader.text.index("Your run")]
+    head = reader.text[: reader.text.index("Quick run")]
     assert "#gmip-tab-1" in head.split()
     assert "Which attack is <best>?" in head
     assert " ".join(head.split()).endswith("1 agree 1 compatible 1 differ")
@@ -143,7 +143,7 @@ def test_runs_in_a_folder_of_their_own_stand_beside_the_committed_one(
     (exhibit,) = (one for one in exhibits.declared("gmip") if one.id == "gmip-tab-1")
     exhibits.open_chapter(made).show("gmip-tab-1")
     found = [run.name for run in panels.panels(exhibit, "paper", own)]
-    assert found[0] == "Paper-size run"
+    assert found[0] == "Full run"
     assert files.load("gmip-tab-1", "paper", own) is not None
     assert paths.results_dir() == results
 

@@ -113,7 +113,7 @@ def test_lanes_leave_out_what_their_labels_share():
 
 def test_without_a_run_of_ones_own_there_is_no_column_for_it(open_chapter, toy, read):
     rows = found(open_chapter("quick"), toy, own=False)
-    assert "Your run" not in read(claims.html("gmip", rows, exhibits.declared("gmip"))).text
+    assert "Quick run" not in read(claims.html("gmip", rows, exhibits.declared("gmip"))).text
 
 
 def test_what_speaks_for_a_claim_is_drawn_on_the_right():

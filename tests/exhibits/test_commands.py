@@ -18,14 +18,14 @@ def test_an_exhibit_is_cited_with_its_paper_size_run_and_its_paper(
 ):
     toy.install(monkeypatch)
     without = run("cite", "gmip-tab-1")
-    assert "gmip-tab-1 has no paper-size run here" in without.output
+    assert "gmip-tab-1 has no full run here" in without.output
     assert "regenerated" not in without.output
     assert without.output.endswith(published.bibtex("gmip"))
     made = dataclasses.replace(settings, chapter="gmip", profile="paper")
     exhibits.open_chapter(made).show("gmip-tab-1")
     done = run("cite", "gmip-tab-1")
     assert done.exit_code == 0
-    assert "note = {Exhibit gmip-tab-1, paper-size run, seed 3" in done.output
+    assert "note = {Exhibit gmip-tab-1, full run, seed 3" in done.output
     assert done.output.endswith(published.bibtex("gmip"))
 
 

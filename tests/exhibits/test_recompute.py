@@ -21,7 +21,7 @@ def mean(source):
 
 @pytest.fixture
 def made(toy, settings, results, monkeypatch):
-    """Settings of a paper-size run whose evidence is there, of a chapter of three exhibits."""
+    """Settings of a full run whose evidence is there, of a chapter of three exhibits."""
     observed = Exhibit("gmip-tab-1", "Table 1", "c", "Why?", mean, needs=("outputs-digits",))
     drawn = Exhibit(
         *("gmip-fig-1", "Figure 1", "c", "Why?", lambda source: toy.table()),
@@ -71,7 +71,7 @@ def test_a_check_writes_nothing_and_finds_what_changed(made, results):
     before = {path: path.read_bytes() for path in results.rglob("*") if path.is_file()}
     report = recompute(made, check=True)
     assert report.differences == []
-    said = "1 have no paper-size run, all equal"
+    said = "1 have no full run, all equal"
     assert report.undrawn == ["gmip-fig-1"]  # nobody said on which processor it was drawn
     assert report.last_line(checked=True).endswith(
         f"{said}; drawings of 1 were not compared, since another matplotlib or processor made them"

@@ -117,7 +117,7 @@ def test_the_readers_run_is_one_click_or_one_key_away(cards_page):
     page = cards_page()
     until(lambda: shown(page), [True, False])
     tabs = page.get_by_role("tab")
-    until(lambda: tabs.all_inner_texts(), ["Paper-size run", "Your run quick"])
+    until(lambda: tabs.all_inner_texts(), ["Full run", "Quick run quick"])
     tabs.nth(1).click()
     until(lambda: shown(page), [False, True])
     page.keyboard.press("ArrowLeft")
@@ -131,7 +131,7 @@ def test_the_readers_run_is_one_click_or_one_key_away(cards_page):
 def test_without_scripts_both_runs_stand_under_headings(cards_page):
     page = cards_page(scripts=False)
     until(lambda: shown(page), [True, True])
-    until(lambda: page.locator("h4.exhibit-run-name").all_inner_texts()[0], "Paper-size run")
+    until(lambda: page.locator("h4.exhibit-run-name").all_inner_texts()[0], "Full run")
 
 
 def test_a_citation_has_a_button_that_copies_it(cards_page):

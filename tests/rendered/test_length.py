@@ -1,4 +1,4 @@
-"""How long a chapter is: every page shows the committed paper-size runs first, at any profile."""
+"""How long a chapter is: every page shows the committed full runs first, at any profile."""
 
 from collections.abc import Callable
 

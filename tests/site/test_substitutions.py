@@ -26,7 +26,7 @@ def forget():
 
 @pytest.fixture
 def committed(tmp_path, monkeypatch):
-    """A paper-size run of bmia's Control 2 in a results folder of its own."""
+    """A full run of bmia's Control 2 in a results folder of its own."""
     monkeypatch.setattr(paths, "results_dir", lambda: tmp_path / "results")
     target = files.location("bmia-ctl-2", "bmia", "paper")
     target.parent.mkdir(parents=True)
@@ -100,7 +100,7 @@ def test_a_number_that_is_not_there_is_a_warning(build):
 
 
 def test_verdicts_and_sentences_come_from_the_declaration(committed, monkeypatch):
-    with pytest.raises(InputError, match="has no paper-size run"):
+    with pytest.raises(InputError, match="has no full run"):
         substitutions.SUBSTITUTIONS["number"]("iha-tab-2")
 
     @dataclasses.dataclass

@@ -130,7 +130,7 @@ def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
     help="Cite your own run, by the folder of its results, such as results/quick/iha.",
 )
 def cite(exhibit: str, folder: Path | None) -> None:
-    """Print BibTeX of the paper-size run of an EXHIBIT, such as iha-tab-2, and of its paper."""
+    """Print BibTeX of the full run of an EXHIBIT, such as iha-tab-2, and of its paper."""
     from membership import bibliography
     from membership.exhibits.files import recorded, recorded_at
     from membership.exhibits.listing import bibtex, find
@@ -143,7 +143,7 @@ def cite(exhibit: str, folder: Path | None) -> None:
     elif folder is not None:
         raise InputError(f"--run {folder}: it has no {exhibit}; name the folder of a chapter's run")
     else:
-        click.echo(f"{exhibit} has no paper-size run here: cite the paper alone.", err=True)
+        click.echo(f"{exhibit} has no full run here: cite the paper alone.", err=True)
     click.echo(bibliography.bibtex(found["chapter"]), nl=False)
 
 

@@ -100,7 +100,7 @@ def _print_spread(table: "pd.DataFrame", varied: list[str], exhibit: tuple[str, 
 @click.command()
 @click.argument("first", type=OwnPath())
 @click.argument("second", type=OwnPath())
-@click.option("--output", type=FOLDER, help="Folder for compare.csv and the page compare.html.")
+@click.option("--output", type=FOLDER, help="Folder for compare.csv.")
 @EXHIBIT
 def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, ...]) -> None:
     """Show two runs of one chapter side by side: FIRST and SECOND are their folders.
@@ -132,8 +132,6 @@ def compare(first: Path, second: Path, output: Path | None, exhibit: tuple[str, 
         click.echo(f"{is_alone.sum()} more numbers are in one of the runs alone{where}")
     if output is not None:
         _save(table, output / "compare.csv")
-        paths.atomic_write(output / "compare.html", room.page(*runs))
-        click.echo(output / "compare.html")
 
 
 def _require_exhibits(chapter: str, exhibits: tuple[str, ...]) -> None:

@@ -24,7 +24,7 @@ class Chapter:
         """Compute an exhibit, save what this run made of it and, in a notebook, show its card.
 
         Writes ``<results>/<profile>/<chapter>/<id>.{csv,json}`` and, where it is drawn,
-        ``.{svg,pdf}``: all of them or none. The card shows the committed paper-size run first.
+        ``.{svg,pdf}``: all of them or none. The card shows the committed full run first.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ def open_chapter(settings: Any) -> Chapter:
     Raises
     ------
     InputError
-        The chapter declares no exhibits, or a paper-size run would name no commit that holds.
+        The chapter declares no exhibits, or a full run would name no commit that holds.
     """
     exhibits = declared(settings.chapter)
     if not exhibits:

@@ -70,7 +70,7 @@ class ClaimRow:
 def rows(
     claims: tuple[Claim, ...], exhibits: tuple[Exhibit, ...], paper: Source, own: Source | None
 ) -> list[ClaimRow]:
-    """Test every claim on the paper-size run and, where there is one, on the reader's own."""
+    """Test every claim on the full run and, where there is one, on the reader's own."""
     named = {exhibit.id: exhibit for exhibit in exhibits}
     return [_row(claim, named, paper, own) for claim in claims]
 
@@ -162,7 +162,7 @@ def text(results: list[ClaimRow]) -> str:
 
 
 def verdicts(exhibits: tuple[Exhibit, ...]) -> dict[str, int]:
-    """How many published numbers of a chapter got each verdict in the paper-size run."""
+    """How many published numbers of a chapter got each verdict in the full run."""
     runs = [run for one in exhibits if one.judge for run in panels(one, "paper", "")]
     return counted([quantity.verdict for run in runs for quantity in run.numbers], WORDS)
 

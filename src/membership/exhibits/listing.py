@@ -172,7 +172,7 @@ def _note(exhibit_id: str, record: dict[str, Any] | None) -> str:
     if record is None:
         return f"Exhibit {exhibit_id}"
     commit = f", commit {record['commit']}" if record["commit"] else ""
-    size = "paper-size run" if record["profile"] == "paper" else f"{record['profile']} run"
+    size = "full run" if record["profile"] == "paper" else f"{record['profile']} run"
     own = record.get("own_data", ())
     data = [f"{one} (own data)" if one in own else one for one in record.get("data", {})]
     on = f", on {', '.join(data)}" if data and "parameters" in record else ""

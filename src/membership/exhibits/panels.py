@@ -191,13 +191,18 @@ def in_words(counts: dict[str, int]) -> str:
     return ", ".join(f"{n} {PLURALS.get(word, word)}" for word, n in counts.items())
 
 
+def own_name(profile: str) -> str:
+    """What a reader's own run is called."""
+    return "Quick run" if profile in ("tiny", "quick") else "Own run"
+
+
 def panels(exhibit: Exhibit, profile: str, results_dir: str) -> list[Panel]:
-    """The committed paper-size run, where there is one, and the reader's own, each once."""
+    """The committed full run, where there is one, and the reader's own, each once."""
     in_project = not results_dir or Path(results_dir).resolve() == paths.results_dir().resolve()
-    paper = _panel(exhibit, "Paper-size run", "paper", "")
+    paper = _panel(exhibit, "Full run", "paper", "")
     if profile == "paper" and in_project:
         return [paper] if paper else []
-    own = _panel(exhibit, "Your run", profile, results_dir)
+    own = _panel(exhibit, own_name(profile), profile, results_dir)
     if paper and own and paper.record["csv_sha256"] == own.record["csv_sha256"]:
         return [paper]
     return [run for run in (paper, own) if run]

@@ -55,7 +55,7 @@ class Report:
             f"{len(self.computed)} exhibits computed, {len(self.measured)} stand in as measured"
         )
         if self.absent:
-            counted += f", {len(self.absent)} have no paper-size run"
+            counted += f", {len(self.absent)} have no full run"
         if not checked:
             return counted
         count = len(self.differences)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from membership import __version__, manifest, markup, paths
+from membership import manifest, paths
 from membership.errors import InputError
 from membership.exhibits import declared, load
 from membership.exhibits.numbers import is_tidy, quantities, with_interval
@@ -163,48 +163,9 @@ def compare(first: Saved, second: Saved) -> pd.DataFrame:
     return joined.drop(columns="place").reset_index(drop=True)
 
 
-def page(first: Saved, second: Saved) -> str:
-    """The comparison as one HTML page that needs nothing beside it: tables, and pictures paired."""
-    table = compare(first, second)
-    parts = [
-        {
-            "id": exhibit.id,
-            "label": exhibit.label,
-            "content": exhibit.content,
-            "rows": [
-                _cells(row) for row in table[table["exhibit"] == exhibit.id].to_dict("records")
-            ],
-            "pictures": [_picture(run, exhibit.id) for run in (first, second)],
-        }
-        for exhibit in declared(first.chapter)
-    ]
-    shown = [part for part in parts if part["rows"] or any(part["pictures"])]
-    return (
-        markup.templates("membership.running", "membership.audit")
-        .get_template("compare.html")
-        .render(
-            chapter=first.chapter,
-            # Not the whole path: the page may be handed on.
-            names=["/".join(run.folder.parts[-3:]) for run in (first, second)],
-            asked=asked(first, second).to_dict("records"),
-            parts=shown,
-            version=__version__,
-        )
-    )
-
-
 def as_text(value: float, low: float, high: float) -> str:
     """A number with its own interval, where it has one."""
     return " ".join(with_interval(value, low, high)).strip()
-
-
-def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    sides = [
-        as_text(row[side], row[f"{side}_low"], row[f"{side}_high"]) for side in ("first", "second")
-    ]
-    change = with_interval(row["difference"], row["difference"], row["difference"])[0]
-    same = row["difference"] == 0
-    return {**row, "sides": sides, "change": "0" if same else change, "same": same}
 
 
 def _facts(run: Saved) -> dict[str, str]:
@@ -221,11 +182,3 @@ def _facts(run: Saved) -> dict[str, str]:
 
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-
-
-def _picture(run: Saved, exhibit_id: str) -> str:
-    """A picture as an address that holds it, so that the page needs no file beside it."""
-    file = run.folder / f"{exhibit_id}.svg"
-    if not file.is_file():
-        return ""
-    return markup.embedded("svg+xml", file.read_bytes())

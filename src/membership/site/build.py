@@ -14,6 +14,7 @@ from typing import Any
 from membership import manifest, paths, processes
 from membership.errors import InputError, RunError
 from membership.exhibits.homes import chapter_of_page, pages_of
+from membership.exhibits.source import SUFFIX
 from membership.running.chapter_files import executed_path
 from membership.running.prose import follow_text
 from membership.running.up_to_date import ELSEWHERE, read_stamp
@@ -157,7 +158,7 @@ def agreed(chapters: list[str]) -> list[Agreed]:
 
 
 def copy_agreed(results: list[Agreed], destination: Path) -> None:
-    """Put these files where the pages link to them.
+    """Put these files where the pages link to them; evidence stays in the clone and the archive.
 
     Raises
     ------
@@ -167,6 +168,8 @@ def copy_agreed(results: list[Agreed], destination: Path) -> None:
     for result in results:
         target = destination / result.folder.parent.name / result.folder.name
         for name, digest in result.files.items():
+            if name.endswith(SUFFIX):
+                continue
             try:
                 content = (result.folder / name).read_bytes()
             except OSError:

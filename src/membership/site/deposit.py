@@ -137,7 +137,7 @@ def crate(
         files |= dict.fromkeys(entry.evidence, "Evidence: what was observed of trained models")
         files |= dict.fromkeys(entry.files, entry.words)
     folders = _WORDS["folders"] | {
-        f"results/paper/{chapter}/": f"The paper-size run beside {subject.short}"
+        f"results/paper/{chapter}/": f"The full run beside {subject.short}"
         for chapter, subject in published.subjects.items()
     }
     folders = {f: words for f, words in folders.items() if any(n.startswith(f) for n in described)}
@@ -190,7 +190,7 @@ def _made_by(chapter: str) -> list[Made]:
 
 
 def _run_command(settings: Any) -> str:
-    """The command of a chapter's paper-size run, with what its record says was not the profile's.
+    """The command of a chapter's full run, with what its record says was not the profile's.
 
     That run made the exhibits whose evidence is not kept.
     """

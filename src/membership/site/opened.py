@@ -20,14 +20,14 @@ from membership.running.up_to_date import note_of, sealed
 
 _ABSENT = """
 > Where a number should stand, it says *{mark}*: the numbers of this text are those of the
-> paper-size runs, and the run of this one does not lie in `results/paper`.
+> full runs, and the run of this one does not lie in `results/paper`.
 """
 
 
 _HEAD = """
 > **A run of this notebook** makes {shown}{others}.
 > They land in `results/<profile>/{chapter}/` of the clone, elsewhere of the folder that it runs
-> in, or below `results_dir`. Each exhibit shows the paper-size run and then yours. The text does
+> in, or below `results_dir`. Each exhibit shows the full run and then yours. The text does
 > not follow your run: its numbers are the paper-size ones.
 """
 

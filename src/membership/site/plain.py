@@ -22,7 +22,7 @@ from membership.site import moving, overview, substitutions
 
 CHAPTERS = "book/chapters/"
 NOT_RUN = "(not run)"
-"""What stands for a number of an exhibit that has no paper-size run."""
+"""What stands for a number of an exhibit that has no full run."""
 _PARSER = create_md_parser(
     MdParserConfig(enable_extensions={"colon_fence", "dollarmath"}), RendererHTML
 )

@@ -1,6 +1,6 @@
 """A Sphinx extension: pages and chapters take their numbers from exhibits by name.
 
-In Markdown, of the paper-size run::
+In Markdown, of the full run::
 
     {{ number("iha-tab-2", ".3f", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
     {{ interval("iha-tab-2", dataset="MNIST-Odd", attack="LiRA", metric="AUC") }}
@@ -30,6 +30,7 @@ import os
 import re
 from functools import cache, partial, update_wrapper
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -62,13 +63,14 @@ _HEAD = """\
 
 
 class NotRun(InputError):
-    """An exhibit without a paper-size run."""
+    """An exhibit without a full run."""
 
 
 def setup(app: Any) -> dict[str, Any]:
     """Offer the functions to every page; called by Sphinx."""
     app.connect("config-inited", _offer)
     app.connect("config-inited", _choose_mathjax)
+    app.connect("build-finished", _drop_what_no_page_loads)
     app.connect("build-finished", overview.write_copies)
     app.connect("source-read", opened.show_outputs)
     app.connect("build-finished", opened.write_exercises)
@@ -87,6 +89,23 @@ def _choose_mathjax(app: Any, config: Any) -> None:
     """
     if "loader" in (config.mathjax3_config or {}):
         config.mathjax_path = "mathjax/startup.js"
+
+
+def _drop_what_no_page_loads(app: Any, exception: Exception | None) -> None:
+    """Take MathJax's other bundles and the maps for debuggers off the site: half of its bytes."""
+    loader = (app.config.mathjax3_config or {}).get("loader")
+    if exception or not loader:
+        return
+    static = Path(app.outdir) / "_static"
+    loaded = ("startup", "loader", *loader["load"])
+    for path in (static / "mathjax").rglob("*.*"):
+        name = path.relative_to(static / "mathjax").as_posix()
+        if path.is_file() and not name.startswith(
+            tuple(f"{part}{e}" for part in loaded for e in "./")
+        ):
+            path.unlink()
+    for path in static.rglob("*.map"):
+        path.unlink()
 
 
 def number(exhibit_id: str, form: str = "", column: str = "value", **where: Any) -> str:
@@ -323,7 +342,7 @@ def _table(exhibit_id: str) -> pd.DataFrame:
 def _load(exhibit_id: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     exhibit = files.load(exhibit_id, "paper")
     if exhibit is None:
-        raise NotRun(f"{exhibit_id} has no paper-size run to take a number from")
+        raise NotRun(f"{exhibit_id} has no full run to take a number from")
     return exhibit
 
 
@@ -343,4 +362,4 @@ def _panel(exhibit_id: str) -> Panel:
     if not exhibits:
         raise InputError(f"chapter {chapter} declares no exhibits yet")
     target = files.location(exhibit_id, chapter, "paper")
-    return Panel("Paper-size run", exhibits[0], *_load(exhibit_id), target, linked=True)
+    return Panel("Full run", exhibits[0], *_load(exhibit_id), target, linked=True)

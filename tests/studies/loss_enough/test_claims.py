@@ -100,7 +100,7 @@ def test_a_table_that_is_not_there_leaves_its_claim_untested(committed, monkeypa
     monkeypatch.setattr(claims.exhibits, "load", lambda *_: None)
     found = BY_ID["loss-enough-c11"].outcome(committed)
     assert found.word == outcomes.NOT_TESTED
-    assert found.reason == "it takes the paper-size run of lood-fig-1"
+    assert found.reason == "it takes the full run of lood-fig-1"
     with pytest.raises(InputError, match="bmia-tab-1"):
         claims.committed("bmia-tab-1")
 

@@ -1,6 +1,6 @@
 """A convolutional network as a cell of the bench: the evidence of BMIA's, attacked as all others.
 
-Nothing is trained here. The evidence is that of the paper-size run of the chapter on BMIA: a
+Nothing is trained here. The evidence is that of the full run of the chapter on BMIA: a
 ResNet-18 on CIFAR-10's images, with augmented queries. Its references were trained without any of
 the records that are asked, so that attacks which train on these are left out.
 """

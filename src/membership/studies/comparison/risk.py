@@ -149,7 +149,7 @@ NUMBERS = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_re
 
 
 def another_game(source: Source) -> pd.DataFrame:
-    """comparison-ctl-5: GLiR on step gradients by its chapter's paper-size run, LOOD on this bench.
+    """comparison-ctl-5: GLiR on step gradients by its chapter's full run, LOOD on this bench.
 
     Neither sees what the attacks of the other panels see, and the data and models are others.
     """

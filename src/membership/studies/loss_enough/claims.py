@@ -48,7 +48,7 @@ def committed(exhibit_id: str) -> pd.DataFrame:
     """The paper-size table of an exhibit of another chapter."""
     product = exhibits.load(exhibit_id, "paper")
     if product is None:
-        raise InputError(f"it takes the paper-size run of {exhibit_id}")
+        raise InputError(f"it takes the full run of {exhibit_id}")
     return product[0]
 
 
