@@ -1,4 +1,4 @@
-# Needs make and Python 3.11; everything else is installed into .venv. `make` alone lists the targets.
+# Needs make and Python 3.11, 3.12 or 3.13; everything else is installed into .venv. `make` alone lists the targets.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,10 +12,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-# Tried rather than looked up: a version manager may answer to a name it has no Python for.
-NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+# Tried rather than looked up: a version manager may answer to a name it has no Python for. The JAX
+# that is locked has no build for 3.14.
+FITS := -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))'
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
-	$$p $(NEW_ENOUGH) 2>/dev/null && echo $$p && break; done)
+	$$p $(FITS) 2>/dev/null && echo $$p && break; done)
 TORCH := torch==2.13.0
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
@@ -31,8 +32,8 @@ help: ## List the targets
 setup: $(STAMP) ## Make the environment in .venv
 
 $(STAMP): requirements.lock pyproject.toml
-	@$(or $(PYTHON),false) $(NEW_ENOUGH) 2>/dev/null || { \
-		echo "This needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(or $(PYTHON),false) $(FITS) 2>/dev/null || { \
+		echo "This needs Python 3.11, 3.12 or 3.13; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "Making the environment in $(VENV) (2 GB, a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) $(TORCH)

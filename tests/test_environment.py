@@ -236,7 +236,20 @@ def test_make_says_in_one_line_that_it_needs_a_newer_python(makefile, tmp_path, 
     done = makefile("setup", f"PYTHON={python}")
     assert done.returncode != 0
     told, *_ = done.stderr.splitlines()
-    assert told == "This needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11"
+    assert told == "This needs Python 3.11, 3.12 or 3.13; name one: make PYTHON=/path/to/python3.11"
+    assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.parametrize("version", ["3.10.13", "3.14.0"])
+def test_make_refuses_a_python_that_the_lock_has_no_packages_for(makefile, tmp_path, version):
+    python = tmp_path / "python"
+    major, minor, micro = version.split(".")
+    told = f"sys.version_info = ({major}, {minor}, {micro}); exec(sys.argv[-1])"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "import sys; {told}" "$2"\n')
+    python.chmod(0o755)
+    done = makefile("setup", f"PYTHON={python}")
+    assert done.returncode != 0
+    assert done.stderr.startswith("This needs Python 3.11, 3.12 or 3.13; name one:")
     assert not (tmp_path / ".venv").exists()
 
 

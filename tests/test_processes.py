@@ -34,6 +34,20 @@ if __name__ == "__main__":
         print(pid != os.getpid() and any("watch" in name for name in names))
     print(len(processes.workers(1)(delayed(threads)() for _ in range(2))))
 """
+FILES = """\
+import os
+import numpy as np
+from joblib import delayed
+from membership import processes
+
+def folder(x):
+    return os.path.dirname(x.filename)
+
+if __name__ == "__main__":
+    workers, x = processes.workers(2), np.zeros(400_000)
+    first, second = (set(workers(delayed(folder)(x) for _ in range(4))) for _ in range(2))
+    print(len(first), len(second), len(first & second))
+"""
 
 
 def run(tmp_path, script, *words):
@@ -51,3 +65,9 @@ def test_a_process_that_imports_the_library_lives_on(tmp_path, method):
 def test_the_workers_of_the_package_watch_their_maker(tmp_path):
     done = run(tmp_path, WORKERS)
     assert (done.stdout.split(), done.stderr) == (["True", "True", "2"], "")
+
+
+def test_an_array_that_is_handed_on_twice_lies_in_a_file_of_its_own_each_time(tmp_path):
+    """The first is removed by a process that nothing waits for."""
+    done = run(tmp_path, FILES)
+    assert (done.stdout.split(), done.stderr) == (["1", "1", "0"], "")

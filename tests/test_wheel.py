@@ -102,8 +102,9 @@ def test_a_chapter_runs_in_an_empty_folder(chapter, smaller, run, tmp_path):
     assert bool([*results.glob("*.evidence")]) == (chapter == "comparison")
 
 
-def test_recompute_says_that_results_come_with_a_clone(run, tmp_path):
-    done = run("recompute", "gmip")
+@pytest.mark.parametrize("command", [["recompute", "gmip"], ["build"], ["archive"]])
+def test_what_needs_a_clone_says_so(command, run, tmp_path):
+    done = run(*command)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "come with a clone of the repository and not with the wheel" in done.stderr

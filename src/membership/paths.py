@@ -43,6 +43,22 @@ def project_root() -> Path:
     return checkout() or Path.cwd()
 
 
+def require_clone(what: str) -> Path:
+    """The project's folder, where it has the pages and results that no wheel brings.
+
+    Raises
+    ------
+    InputError
+        It is none, so that `what`, the beginning of the message, comes with a clone.
+    """
+    root = project_root()
+    if not any((root / name).is_file() for name in ("_toc.yml", "_config.yml")):
+        raise InputError(
+            f"{what} with a clone of the repository and not with the wheel; do it in a clone"
+        )
+    return root
+
+
 def shipped(name: str) -> Path:
     """What comes with the package, ``notebooks`` or ``data``: the checkout's, or the wheel's."""
     inside = Path(__file__).resolve().parent / "shipped" / name

@@ -18,12 +18,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SHARED_MEMORY = Path("/dev/shm")
+Workers = Callable[[Iterable[Any]], Any]
 _MARK = re.compile(r"membership-(?P<pid>\d+)-\w+")
 _LOCK, _GROUPS = "lock", "groups"
 
@@ -124,11 +125,15 @@ def follow_parent(parent: int | None = None) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def workers(n_jobs: int, **options: Any) -> Any:
-    """joblib's ``Parallel``, whose processes leave with this one; options are its own."""
+def workers(n_jobs: int, **options: Any) -> Workers:
+    """joblib's ``Parallel``, whose processes leave with this one; options are its own.
+
+    Every call has one of its own. One that is called twice hands a large array on in the file of
+    the first call, which joblib's tracker, where the machine is busy, removes during the second.
+    """
     from joblib import Parallel
 
-    return Parallel(n_jobs=n_jobs, initializer=follow_parent, **options)
+    return lambda jobs: Parallel(n_jobs=n_jobs, initializer=follow_parent, **options)(jobs)
 
 
 def clear_abandoned() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 
 from membership import metrics, privacy
@@ -300,6 +301,8 @@ def test_what_is_no_table_or_names_no_column_is_refused() -> None:
         ({"member": frame["member"], "a": frame["loss"][:9]}, "give one value a record"),
         ({"member": frame["member"], "a": frame[["loss"]]}, r"column 'a' has shape (400, 1)"),
         (Several, "the table is a type"),
+        (xr.Dataset({"log_odds": ("record", frame["loss"])}), "this is evidence"),
+        ("networks.evidence", "this is evidence"),
     ):
         with pytest.raises(InputError) as refused:
             audit(given)

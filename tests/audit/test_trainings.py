@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -137,17 +138,30 @@ def test_members_and_others_come_as_two(loader):
 HALF = np.arange(90) % 2 == 0
 
 
-class Shapes(Dataset):
+class One(Dataset):
+    """60 records and labels, of which one is another's."""
+
+    def __init__(self, *other):
+        self.other = other
+
     def __len__(self):
         return 60
 
     def __getitem__(self, place):
-        return torch.zeros(3 if place == 41 else 6), place % 2
+        return self.other if place == 41 else (torch.zeros(6), place % 2)
 
 
-def test_records_of_several_shapes_are_refused_in_a_line():
-    with pytest.raises(InputError, match=r"record 0 has shape \(6,\) and record 41 \(3,\)"):
-        audit.gather(Shapes(), None, Training(), **SIZES)
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ((torch.zeros(3), 1), "record 0 has shape (6,) and record 41 (3,)"),
+        ((torch.zeros(6), torch.zeros(2)), "label 0 has shape () and label 41 (2,)"),
+        ((torch.zeros(6), 1, 1), "gives record 0 in 2 parts and record 41 in 3"),
+    ],
+)
+def test_a_record_that_is_unlike_the_first_is_named(other, said):
+    with pytest.raises(InputError, match=re.escape(said)):
+        audit.gather(One(*other), None, Training(), **SIZES)
 
 
 def test_answers_from_0_to_1_are_taken_where_their_kind_is_said():

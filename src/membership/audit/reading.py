@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from membership import tables
 from membership.arrays import BoolArray, FloatArray, as_scored
 from membership.audit import rows
 from membership.audit.columns import OPTIONAL, attack_columns
 from membership.errors import InputError
+from membership.evidence.files import SUFFIX
 from membership.settings import brief
 
 LEAST_RECORDS = 20
@@ -240,6 +242,11 @@ def table_of(source: Any) -> tables.Table:
     if isinstance(source, tables.Table):
         return source
     is_path = isinstance(source, str | Path)
+    if isinstance(source, xr.Dataset) or (is_path and str(source).endswith(SUFFIX)):
+        raise InputError(
+            "this is evidence, of which attacks are yet to make scores; `audit.compare` does both, "
+            "and the command `membership audit`"
+        )
     return tables.read(Path(source)) if is_path else tables.of_columns(source)
 
 

@@ -52,19 +52,28 @@ class Streamed:
 
     def _unfit(self, error: Exception) -> InputError:
         """Why records do not go into one array; what the Dataset itself raises is raised again."""
-        first = None
-        for place in range(len(self)):
-            shape = np.shape(self.dataset[place][0])
-            first = shape if first is None else first
-            if shape != first:
+        first = _shapes(self.dataset[0])
+        for place in range(1, len(self)):
+            here = _shapes(self.dataset[place])
+            if len(here) != len(first):
                 return InputError(
-                    f"x: record 0 has shape {tuple(first)} and record {place} {tuple(shape)}; give "
-                    "one shape, or a DataLoader whose collate_fn makes it one"
+                    f"x: the Dataset gives record 0 in {len(first)} parts and record {place} in "
+                    f"{len(here)}; give (record, label)"
                 )
+            for name, one, other in zip(("record", "label"), first, here, strict=False):
+                if one != other:
+                    return InputError(
+                        f"x: {name} 0 has shape {one} and {name} {place} {other}; give one shape, "
+                        "or a DataLoader whose collate_fn makes it one"
+                    )
         return InputError(
             f"x: records of the Dataset do not go into one array: {networks.line(error)}; give "
             "tensors, or a DataLoader whose collate_fn makes them"
         )
+
+
+def _shapes(parts: Any) -> list[tuple[int, ...]]:
+    return [tuple(np.shape(part)) for part in parts]
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def make_archive(output: Path | None = None, *, own_data: bool = False) -> tuple
         checkout; a tracked file is changed, or one that pages are made of is not committed; a run
         of own data, or the name of a folder of this machine, would be in it.
     """
-    root = paths.project_root()
+    root = paths.require_clone("site, results and source come")
     site = root / "_build" / "html"
     target = output or root / "_build" / f"membership-{membership.__version__}.zip"
     paths.plain_file(target)

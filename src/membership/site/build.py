@@ -39,13 +39,13 @@ def build_site(*, quiet: bool = False) -> Path:
     Raises
     ------
     InputError
-        A chapter of ``_toc.yml`` has not been run, or a file of its results or of the committed
-        ones is not what its run wrote; the line says with which command to mend it. Or another
-        build is under way.
+        This is no clone. A chapter of ``_toc.yml`` has not been run, or a file of its results or
+        of the committed ones is not what its run wrote; the line says with which command to mend
+        it. Or another build is under way.
     RunError
         Jupyter Book found something wrong; the line quotes it and names the log.
     """
-    root = paths.project_root()
+    root = paths.require_clone("the book's pages come")
     chapters = _require_chapters(root)
     # Two builds would write the same pages.
     message = "the site is being built already; wait for the end of that"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from joblib import Parallel, delayed
+from joblib import delayed
 from threadpoolctl import threadpool_limits
 
 from membership import evidence, limits, metrics, processes
@@ -128,7 +128,7 @@ def gradient_histogram(x: np.ndarray) -> np.ndarray:
     return (cells / np.sqrt(around + 1e-6)[..., None]).reshape(n, -1)
 
 
-def _penalty(rung: Records, n: int, seed: int, workers: Parallel) -> float:
+def _penalty(rung: Records, n: int, seed: int, workers: processes.Workers) -> float:
     """C by the loss on records outside the splits, up the grid until it rises twice."""
     losses: list[float] = []
     for penalty in PENALTIES:
