@@ -71,8 +71,8 @@ class IHAScore:
         The paper's terms, as numbered there.
     residual : numpy.ndarray
         Relative residual of the system solved for each record; 0 for an exact inverse.
-    damping : float
-        What was added to the eigenvalues, or their threshold; NaN of forms gathered before.
+    damping : float, optional
+        What was added to the eigenvalues, or their threshold; None of forms gathered before.
     """
 
     score: FloatArray
@@ -82,7 +82,7 @@ class IHAScore:
     i3: FloatArray
     i4: FloatArray
     residual: FloatArray
-    damping: float = float("nan")
+    damping: float | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
         """The score, so that NumPy and `membership.metrics` take the whole for it."""
