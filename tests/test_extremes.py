@@ -215,10 +215,14 @@ def called(name):
 
 
 # Functions of networks, of evidence, and of what is gathered of a network.
-OTHERS = {
-    f"attacks.{name}"
-    for name in ("iha", "observe", "quadratic_forms", "registry", "requirements", "residual")
-} | {"attacks.score_table", "attacks.scores", "attacks.sif", "signals.answers"}
+OTHERS = (
+    {
+        f"attacks.{name}"
+        for name in ("iha", "observe", "quadratic_forms", "registry", "requirements", "residual")
+    }
+    | {"attacks.score_table", "attacks.scores", "attacks.sif", "signals.answers"}
+    | {"privacy.susceptibility"}
+)
 
 
 def public(room):

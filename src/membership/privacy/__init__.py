@@ -10,6 +10,7 @@ Levels mu
     `mip_mu_step`, `mip_mu_spectrum`, `gdp_mu_step`, `composed_mu`, `subsampled_mu`,
     `required_noise`; from one notion to the other: `mip_mu_of_gdp`, `gdp_mu_of_mip`
 Records that differ
+    `susceptibility`, `Susceptibility`,
     `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`, `composed_mixture_tradeoff`
 Composition without a limit theorem
     `numerical_tradeoff`, `Enclosure`, `MOST_NUMERICAL_MU`
@@ -48,6 +49,7 @@ from membership.privacy.one_run import one_run_epsilon, one_run_mu
 from membership.privacy.promises import Level
 from membership.privacy.required import PROTECTIONS, required_sigma
 from membership.privacy.runs import ADJACENCIES, PHASE, SAMPLINGS
+from membership.privacy.susceptible import Susceptibility, susceptibility
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,
@@ -70,6 +72,7 @@ __all__ = [
     "Enclosure",
     "Established",
     "Level",
+    "Susceptibility",
     "assess",
     "chi2",
     "composed_mixture_tradeoff",
@@ -99,4 +102,5 @@ __all__ = [
     "required_noise",
     "required_sigma",
     "subsampled_mu",
+    "susceptibility",
 ]

@@ -167,7 +167,7 @@ def susceptibilities(d: float | None, k: Any) -> list[float]:
     """K of the records to protect, of which one may be given, several or none."""
     if k is None:
         return [] if d is None else [checks.number("d", d)]
-    if isinstance(k, float | int):
+    if np.ndim(k) == 0:
         return [checks.number("k", k)]
     each = as_float64("k", k, 1).tolist()
     if not 1 <= len(each) <= MOST_RECORDS:
