@@ -175,7 +175,8 @@
     for (const row of root.querySelectorAll("[data-several]")) row.hidden = !numbers.mixture.length;
     document.getElementById("gmip-epsilon").textContent = given.epsilon;
     for (const bar of root.querySelectorAll("[data-bar]")) bar.style.width = `${100 * numbers[bar.dataset.bar].tpr[1]}%`;
-    point.textContent = compared(numbers);
+    const together = numbers.mixture.length ? ` Of the records of all these K together: at most ${text("tpr", numbers.mixture[1])}.` : "";
+    point.textContent = compared(numbers) + together;
     note.textContent = remarks(numbers);
     proven.textContent = gmip.judged(given.audit, numbers.differential).join(" ");
     document.getElementById("gmip-audit-key").hidden = !refuted(given.audit).length;

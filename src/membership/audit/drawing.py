@@ -8,7 +8,9 @@ import numpy as np
 from membership import data
 from membership.arrays import BoolArray, one_of
 from membership.audit.distinct import drawn_whole
+from membership.audit.reading import LEAST_RECORDS
 from membership.audit.rows import require_whole
+from membership.errors import InputError
 
 COINS, HALVES = "coins", "halves"
 WAYS = (COINS, HALVES)
@@ -42,6 +44,7 @@ def draw(
     whole = n_records if unit is None else unit.size
     seed, one = counts["seed"], "record" if unit is None else "unit"
     if own is None:
+        _require_enough(whole, one, how)
         targets = _targets(counts["n_targets"], whole, seed + 1, how)[:, place]
         told = {"by": BY_AUDIT, "design": how, "one": one, "seed": seed}
     else:
@@ -50,6 +53,14 @@ def draw(
     first = len(targets)
     of_records = None if unit is None else unit[place]
     return Drawn(masks, [*range(first)], [*range(first, len(masks))], of_records, told)
+
+
+def _require_enough(whole: int, one: str, how: str) -> None:
+    """Raise an InputError where coins may well leave a target one side empty."""
+    if how == COINS and whole < LEAST_RECORDS:
+        raise InputError(
+            f"draw = 'coins': {whole} {one}s; give at least {LEAST_RECORDS}, or draw='halves'"
+        )
 
 
 def _targets(n_models: int, n_records: int, seed: int, how: str) -> BoolArray:
