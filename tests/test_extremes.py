@@ -1,5 +1,6 @@
 """Finite in, finite out: what the functions that take arrays do with odd but finite numbers."""
 
+import dataclasses
 import inspect
 from collections.abc import Iterator
 from itertools import islice
@@ -189,6 +190,7 @@ NUMBERS: dict[str, dict[str, Any]] = {
     "privacy.effective_batch_size": STEP,
     "privacy.established": {**RUN, "sigma": 1.0},
     "privacy.gaussian_auc": {"mu": 1.0},
+    "privacy.gaussian_delta": {"mu": 1.0, "epsilon": 1.0},
     "privacy.gaussian_epsilon": {"mu": 1.0, "delta": 1e-5},
     "privacy.gdp_mu_of_mip": {"mu_mip": 0.5, "d": 3.0, "n": 4.0},
     "privacy.gdp_mu_step": STEP,
@@ -213,10 +215,14 @@ def called(name):
 
 
 # Functions of networks, of evidence, and of what is gathered of a network.
-OTHERS = {
-    f"attacks.{name}"
-    for name in ("iha", "observe", "quadratic_forms", "registry", "requirements", "residual")
-} | {"attacks.score_table", "attacks.scores", "attacks.sif", "signals.answers"}
+OTHERS = (
+    {
+        f"attacks.{name}"
+        for name in ("iha", "observe", "quadratic_forms", "registry", "requirements", "residual")
+    }
+    | {"attacks.score_table", "attacks.scores", "attacks.sif", "signals.answers"}
+    | {"privacy.susceptibility"}
+)
 
 
 def public(room):
@@ -263,7 +269,8 @@ def parts(found: Any) -> Iterator[np.ndarray]:
     if isinstance(found, dict):
         found = list(found.values())
     elif hasattr(found, "__dataclass_fields__"):
-        found = [getattr(found, name) for name in found.__dataclass_fields__]
+        fields = dataclasses.fields(found)
+        found = [getattr(found, field.name) for field in fields if field.repr]
     if isinstance(found, list | tuple):
         for each in found:
             yield from parts(each)

@@ -9,6 +9,7 @@ const audit = {
   mostExposed: 20,
   leastInGroup: 10,
   carried: 10,
+  fdr: 0.1,
   tied: 0.05,
 
   report({ score, member, column, group, record, named, notRead, units, noted }, level, delta, promised = {}) {
@@ -33,6 +34,7 @@ const audit = {
     const warnings = audit.warnings({ score, member, column, notRead, noted }, sides, level);
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
+    const who = audit.named({ score, member, record }, sides);
     return {
       format: "membership-audit-1",
       level,
@@ -46,8 +48,9 @@ const audit = {
       ...(promises.length ? { promises } : {}),
       groups,
       group_level: groupLevel,
+      named: who,
       most_exposed: audit.exposed({ score, member, group, record, named }, sides),
-      meaning: audit.meaning(area, rates, groups, bounds, promises),
+      meaning: audit.meaning(area, rates, who.sentence, groups, bounds, promises),
       checklist: audit.checklist(named, Boolean(group), Boolean(units), warnings.length > (notRead.length ? 1 : 0)),
       warnings,
     };
@@ -74,7 +77,7 @@ const audit = {
   },
 
   // What the numbers mean for a release, for whom they mean more, and what they do not.
-  meaning(area, rates, groups, { epsilon: { value: epsilon, tried, level }, mu: { value: mu } }, promises) {
+  meaning(area, rates, named, groups, { epsilon: { value: epsilon, tried, level }, mu: { value: mu } }, promises) {
     const percent = (share) => `${(100 * share).toFixed(1)}%`;
     const least = rates.find(({ measured }) => measured) ?? rates[2];
     const accused = `${Number((100 * least.fpr).toPrecision(6))}%`;
@@ -94,6 +97,7 @@ const audit = {
             `Some are found more often: of the members in group ${worst.group}, the threshold that accuses 1% of all non-members finds ${percent(worst.tpr.low)} to ${percent(worst.tpr.high)}.`,
           ]
         : []),
+      named,
       ...(promises.length ? audit.told(promises, tried, level) : epsilon ? [refuted] : mu ? [] : [area.low > 0.5 ? nothing + more : nothing]),
       "No number here says that the model is safe: a stronger attack may find more, other records may be more exposed, and another training may leak more.",
     ];
@@ -366,6 +370,31 @@ const audit = {
     if (!total) return null;
     const least = (k) => (k ? beta.quantile((1 - level) / 2, k, total - k + 1) : 0);
     return { value: count / total, low: least(count), high: 1 - least(total - count) };
+  },
+
+  // Who may be named: conformal p-values, and Benjamini and Hochberg's procedure; `named` of Python.
+  named({ score, member, record }, { members, others }) {
+    const known = others.length;
+    const p = (value) => (1 + known - audit.below(others, value)) / (1 + known);
+    const rising = members.map(p).sort((a, b) => a - b);
+    const last = rising.reduce((most, value, i) => (value <= (audit.fdr * (i + 1)) / score.length ? value : most), -1);
+    const rows = score.map((_, i) => i).filter((i) => member[i] && p(score[i]) <= last);
+    const before = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+    rows.sort((a, b) => score[b] - score[a] || before(record[a], record[b]));
+    const wrong = `${audit.short(100 * audit.fdr)}%`;
+    const where = `where ${members.length} of ${score.length} who may be named are members.`;
+    return {
+      fdr: audit.fdr,
+      members: rows.length,
+      sentence: rows.length
+        ? `${rows.length} of ${members.length} members can be named by these scores, with at most ${wrong} of the names wrong on average ${where}`
+        : `Nobody can be named by these scores, if at most ${wrong} of the names may be wrong on average ${where}`,
+      assumed:
+        "An accuser is supposed to know the scores of non-members like these, and to decide on the members and on as many further non-members. These have to be drawn like the known ones, and independently of each other; where members are rarer, more of the names are wrong.",
+      own_rate:
+        "No record's own false-positive rate is counted here: that takes models which were trained without it. A record that every model finds easy can stand on such a list without being a member.",
+      records: rows.map((i) => ({ record: record[i], score: score[i], p: p(score[i]) })),
+    };
   },
 
   exposed({ score, member, group, record, named }, { others }) {

@@ -121,6 +121,15 @@
           ]),
         ),
       );
+    const who = report.named;
+    if (who.records.length)
+      made.push(
+        table(
+          `Who may be named: ${who.members > 20 ? `the first 20 of ${who.members} names; audit.json has all` : "all names"}, by Benjamini and Hochberg's procedure at a false discovery rate of ${percent(who.fdr)}. ${who.assumed} ${who.own_rate} This table is as confidential as the list of members`,
+          ["Record", "Score", "p-value"],
+          who.records.slice(0, 20).map((one) => [one.record, String(Number(one.score.toPrecision(4))), String(Number(one.p.toPrecision(3)))]),
+        ),
+      );
     made.push(
       table(
         `The ${listed} of ${members} members with the highest scores, and how many non-members score as high. This table names members: it is as confidential as the list of them${chance}`,

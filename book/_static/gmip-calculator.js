@@ -4,16 +4,19 @@
 (() => {
   const root = document.getElementById("gmip-calculator");
   const fields = Object.fromEntries(
-    [...root.querySelectorAll("input, select")].map((field) => [field.name, field]),
+    [...root.querySelectorAll("input, select, textarea")].map((field) => [field.name, field]),
   );
   const status = document.getElementById("gmip-status");
   const note = document.getElementById("gmip-note");
   const point = document.getElementById("gmip-point");
+  const proven = document.getElementById("gmip-audit");
   const paper = { sampling: "fixed", adjacency: "replace-one", start: "sigma", value: 0, k: "" };
   const presets = {
     example: { n: 256, records: 60000, epochs: 60, sampling: "poisson", adjacency: "add-remove", start: "epsilon-differential", value: 2, delta: 1e-5, clip: 1, d: "", k: "" },
     cifar: { n: 400, records: 48000, epochs: 10, d: 650, clip: 500, ...paper },
     purchase: { n: 795, records: 54855, epochs: 3, d: 2580, clip: 2000, ...paper },
+    logged: { size: "logged", n: "", rate: 0.004, steps: 14000, sampling: "poisson", adjacency: "add-remove", value: 1.1, delta: 1e-6, clip: 1, d: "" },
+    phases: { size: "logged", n: "", rate: 0.004, steps: 1000, sampling: "poisson", adjacency: "add-remove", value: 0.8, delta: 1e-6, clip: 1, d: "", history: "rate=0.01 steps=5000 sigma=1.1" },
     adult: { n: 1000, records: 43000, epochs: 20, d: 1026, clip: 800, ...paper },
   };
   const symbols = { sigma: "σ", tau: "τ", epsilon: "ε, at most", mu: "μ, at most", tpr: "TPR in %, at most" };
@@ -36,28 +39,51 @@
     return points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("");
   }
 
-  function sizes() {
-    const number = (name, optional) => {
+  // What the fields hold; an empty one is NaN, or null where it may stay empty.
+  function read() {
+    const number = (name, optional = false) => {
       const { value, validity } = fields[name];
       if (value.trim() === "") return optional && !validity.badInput ? null : NaN;
       return Number(value);
     };
+    const logged = fields.size.value === "logged";
+    const phase = {
+      n: number("n", logged),
+      n_records: logged ? null : number("records"),
+      epochs: logged ? null : number("epochs"),
+      rate: logged ? number("rate") : null,
+      steps: logged ? number("steps") : null,
+    };
     const choices = Object.fromEntries(["sampling", "adjacency", "start"].map((name) => [name, fields[name].value]));
-    const given = { ...choices, fpr: Number(fields.fpr.value), d: number("d", true), k: number("k", true) };
-    for (const name of ["n", "records", "epochs", "clip", "delta", "value"]) given[name] = number(name, false);
+    const given = { ...choices, phase, fpr: Number(fields.fpr.value), d: number("d", true), prior: number("prior") / 100 };
+    for (const name of ["clip", "delta", "value", "group", "epsilon"]) given[name] = number(name);
+    given.k = fields.k.value.split(/[\s,;]+/).filter(Boolean).map(Number);
+    given.history = gmip.history(fields.history.value);
+    given.audit = { epsilon: number("auditEpsilon", true), delta: number("auditDelta"), mu: number("auditMu", true) };
     if (given.start.startsWith("tpr")) given.value /= 100;
     return given;
   }
 
   function text(name, value, cutOff) {
+    if (value === undefined || value === null) return "–";
     if (name === "steps") return String(value);
-    if (name.includes("tpr")) return `${(100 * value).toFixed(3)} %`;
+    if (/tpr|posterior|mixture/.test(name)) return `${(100 * value).toFixed(3)} %`;
     if (name === "sigma" || name === "tau") return String(Number(value.toPrecision(5)));
+    if (name.endsWith("delta")) return value ? value.toPrecision(4) : "0";
     if (Number.isFinite(value)) return value.toFixed(4);
     return cutOff ? "not counted" : "no guarantee";
   }
 
-  function draw(svg, onLog, numbers) {
+  // The curves that an audit's bounds refute: of mu, and of the Gaussian mechanism with that epsilon.
+  function refuted({ epsilon, delta, mu }) {
+    const curves = [];
+    if (mu > 0) curves.push(["audit-mu", (rate) => composed.gaussianTpr(rate, mu)]);
+    const level = epsilon > 0 && delta > 0 ? composed.gaussianMu(epsilon, delta) : 0;
+    if (level) curves.push(["audit-epsilon", (rate) => composed.gaussianTpr(rate, level)]);
+    return curves;
+  }
+
+  function draw(svg, onLog, numbers, audit) {
     const { left, right, top, bottom } = square;
     const position = (rate) => (onLog ? 1 - Math.log10(rate) / Math.log10(smallestRate) : rate);
     const inside = (rate) => Math.min(1, Math.max(onLog ? smallestRate : 0, rate));
@@ -78,11 +104,14 @@
       element("path", { d: path([[x(0), y(0)], [x(1), y(1)]]), class: "game-chance" }),
       element("path", { d: curve(numbers.membership), class: "game-line member", "data-curve": "membership" }),
       element("path", { d: curve(numbers.differential), class: "game-line non-member", "data-curve": "differential" }),
+      ...refuted(audit).map(([name, tpr]) =>
+        element("path", { d: path(rates.map((rate) => [x(rate), y(tpr(rate))])), class: "game-line gmip-proven", "data-audit": name }),
+      ),
       element("text", { x: (left + right) / 2, y: 320, class: "game-tick middle" }, "FPR"),
       element("text", { x: 8, y: 18, class: "game-tick" }, "TPR"),
     );
     const at = (level) => text("tpr", level.tpr[1]);
-    svg.setAttribute("aria-label", `Best attack on ${onLog ? "logarithmic" : "linear"} axes. At 1 % FPR the TPR is at most ${at(numbers.membership)} under membership privacy and ${at(numbers.differential)} under differential privacy.`);
+    svg.setAttribute("aria-label", `Best attack on ${onLog ? "logarithmic" : "linear"} axes. At 1 % FPR the TPR is at most ${at(numbers.membership)} under membership privacy and ${at(numbers.differential)} under differential privacy.${refuted(audit).length ? " What an audit proves is drawn beside." : ""}`);
   }
 
   // Whether "no promise" is only where counting stops.
@@ -121,9 +150,8 @@
 
   function empty(problem) {
     status.textContent = problem;
-    point.textContent = "";
+    for (const words of [point, note, proven, document.getElementById("gmip-statement")]) words.textContent = "";
     for (const bar of root.querySelectorAll("[data-bar]")) bar.style.width = 0;
-    note.textContent = "";
     for (const output of root.querySelectorAll("[data-number]")) {
       output.textContent = "–";
       delete output.dataset.value;
@@ -142,21 +170,28 @@
     for (const output of root.querySelectorAll("[data-number]")) {
       const value = output.dataset.number.split(".").reduce((found, name) => found[name], numbers);
       output.textContent = text(output.dataset.number, value, isUncounted(output.dataset.number, numbers));
-      output.dataset.value = value;
+      output.dataset.value = value ?? NaN;
     }
+    for (const row of root.querySelectorAll("[data-several]")) row.hidden = !numbers.mixture.length;
+    document.getElementById("gmip-epsilon").textContent = given.epsilon;
     for (const bar of root.querySelectorAll("[data-bar]")) bar.style.width = `${100 * numbers[bar.dataset.bar].tpr[1]}%`;
-    point.textContent = compared(numbers);
+    const together = numbers.mixture.length ? ` Of the records of all these K together: at most ${text("tpr", numbers.mixture[1])}.` : "";
+    point.textContent = compared(numbers) + together;
     note.textContent = remarks(numbers);
-    draw(document.getElementById("gmip-roc"), false, numbers);
-    draw(document.getElementById("gmip-roc-log"), true, numbers);
+    proven.textContent = gmip.judged(given.audit, numbers.differential).join(" ");
+    document.getElementById("gmip-audit-key").hidden = !refuted(given.audit).length;
+    document.getElementById("gmip-statement").textContent = numbers.statement;
+    draw(document.getElementById("gmip-roc"), false, numbers, given.audit);
+    draw(document.getElementById("gmip-roc-log"), true, numbers, given.audit);
   }
 
   let waiting;
   function show() {
     clearTimeout(waiting);
-    const given = sizes();
+    const given = read();
     const [target] = given.start.split("-");
     document.getElementById("gmip-what").textContent = symbols[target];
+    for (const label of root.querySelectorAll("[data-size]")) label.hidden = label.dataset.size !== fields.size.value;
     fields.fpr.disabled = target !== "tpr";
     const problem = gmip.problem(given);
     root.classList.toggle("gmip-wrong", problem !== "");
@@ -170,15 +205,36 @@
     }, 150);
   }
 
-  for (const field of Object.values(fields)) field.addEventListener("input", show);
+  // The lower bounds of an audit's JSON, into their fields.
+  async function load(file) {
+    fields.auditFile.value = "";
+    let found = {};
+    try {
+      found = JSON.parse(await file.text());
+    } catch {}
+    const { epsilon_lower_bound: epsilon, mu_lower_bound: mu } = found ?? {};
+    if (!epsilon && !mu) return empty(`No lower bounds in ${file.name}: choose the audit.json that membership audit wrote.`);
+    fields.auditEpsilon.value = epsilon?.value ?? "";
+    fields.auditDelta.value = epsilon?.delta ?? 1e-5;
+    fields.auditMu.value = mu?.value ?? "";
+    show();
+  }
+
+  for (const [name, field] of Object.entries(fields)) {
+    if (name !== "auditFile") field.addEventListener("input", show);
+  }
+  fields.auditFile.addEventListener("change", () => fields.auditFile.files[0] && load(fields.auditFile.files[0]));
+  const form = document.getElementById("gmip-run");
   for (const button of root.querySelectorAll("[data-preset]")) {
     button.addEventListener("click", () => {
+      form.reset();
       for (const [name, value] of Object.entries(presets[button.dataset.preset])) fields[name].value = value;
+      if (presets[button.dataset.preset].history) root.querySelector(".gmip-more").open = true;
       show();
     });
   }
   // The fields change after the event: until then what stands there is not theirs.
-  document.getElementById("gmip-run").addEventListener("reset", () => {
+  form.addEventListener("reset", () => {
     root.setAttribute("aria-busy", "true");
     setTimeout(show);
   });

@@ -1,3 +1,4 @@
+import json
 import re
 
 import pytest
@@ -91,3 +92,71 @@ def test_rate_and_steps_print_what_batches_and_epochs_print():
     sizes = ["gmip", "-n", "250", "-N", "10000", "--epochs", "5", "--sigma", "1.3", "--alone"]
     logged = ["gmip", "--rate", "0.025", "--steps", "200", "--sigma", "1.3", "--alone"]
     assert printed(*logged) == printed(*sizes)
+
+
+LOGGED = ["gmip", "--alone", "--rate", "0.004", "--steps", "1000", "--sigma", "0.8"]
+PHASE = "rate=0.01, steps=500 sigma=1"
+
+
+def test_phases_and_groups_are_composed():
+    output = printed(*LOGGED, "--phase", PHASE, "--group", "2")
+    phase = {"rate": 0.01, "steps": 500, "sigma": 1.0}
+    found = privacy.assess(rate=0.004, steps=1000, sigma=0.8, history=[phase], group=2)
+    assert re.search(rf"^epsilon at delta 1e-05 +{found.epsilon:.6f}$", output, re.M)
+    assert f"to cite: {found.statement}\n" in output
+    assert "differential privacy: 2 records added or removed" in output
+    alone = printed("gmip", "--alone", "--phase", PHASE)
+    assert re.search(r"^steps +500\nnoise multiplier sigma +1$", alone, re.M)
+
+
+AUDIT = {"epsilon_lower_bound": {"value": 0.5, "delta": 1e-5}, "mu_lower_bound": {"value": 0.1}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, r"audit: epsilon at least 0.5000 at delta 1e-05, promised 1.*: not refuted by these"),
+        ({}, r"audit: mu at least 0.1000, promised 0.*: not refuted by these attacks"),
+        ({"mu_lower_bound": {"value": 3.0}}, "audit: mu at least 3.0000, .*: the promise is ref"),
+        (
+            {"epsilon_lower_bound": {"value": 9, "delta": 1e-5}},
+            "9.0000 .*: the promise is ref",
+        ),
+        ({"epsilon_lower_bound": {"value": 9, "delta": 0}}, "9.0000 at delta 0, where noisy SGD "),
+        ({"epsilon_lower_bound": None}, "^audit: mu at least 0.1000"),
+    ],
+)
+def test_an_audits_bounds_stand_beside(tmp_path, changed, said):
+    file = tmp_path / "audit.json"
+    file.write_text(json.dumps(AUDIT | changed), encoding="utf-8")
+    output = printed(*LOGGED, "--audit", str(file))
+    assert re.search(said, output, re.M)
+    assert output.count("audit: ") == 2 - (None in changed.values())
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "no JSON", '{"mu_lower_bound": 1}'])
+def test_what_is_no_audit_is_refused(tmp_path, text):
+    file = tmp_path / "audit.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"--audit audit\.json: no lower bounds in it"):
+        printed(*LOGGED, "--audit", str(file))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--phase", "rate=x"],
+            "--phase 'rate=x': 'rate=x' is no name=number; as rate=0.01,steps=500",
+        ),
+        (["--phase", "rate"], "'rate' is no name=number"),
+        (["--phase", "rate=0.1,epoch=2"], r"history\[0\]: unknown 'epoch'"),
+        (["--phase", "rate=0.1,steps=0"], r"history\[0\]: steps = 0"),
+        (["--prior", "0"], "prior = 0.0"),
+        (["--at-epsilon", "-1"], "epsilon = -1.0"),
+        (["--group", "0"], "group = 0"),
+    ],
+)
+def test_what_cannot_be_composed_is_refused(words, said):
+    with pytest.raises(InputError, match=said):
+        printed(*LOGGED, *words)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from membership import curvature, models
-from membership.curvature import hessians, products
+from membership.curvature import hessians, layered, products
 from membership.curvature.objective import objective
 from membership.errors import InputError
 
@@ -30,7 +30,7 @@ def test_chains_of_linear_layers_take_the_short_way():
 
     def chain(model):
         goal = objective(model, cross_entropy, x, y)
-        return hessians.linear_chain(goal, goal.records(x, y)[0])
+        return layered.linear_chain(goal, goal.records(x, y)[0])
 
     assert len(chain(models.mlp(6, (5, 4), 3)).linear) == 3
     twice = nn.Linear(6, 6)
@@ -45,9 +45,9 @@ def test_products_are_products_with_it(problem, reference, monkeypatch):
     x, y = goal.records(*problem[2:])
     vectors = torch.randn(7, goal.size, dtype=torch.float64)
     expected = vectors.numpy() @ reference
-    product = products.hessian_product(goal, x, y)
+    product = products.curvature_product(goal, x, y)
     np.testing.assert_allclose(product(vectors).numpy(), expected, atol=1e-10)
-    by_autograd = hessians.hessian_products(goal, x, y, vectors)
+    by_autograd = hessians.curvature_products(goal, x, y, vectors)
     np.testing.assert_allclose(by_autograd.numpy(), expected, atol=1e-10)
     # Blocks of records and of vectors do not show.
     monkeypatch.setattr(products, "BLOCK_NUMBERS", 1)
@@ -56,8 +56,8 @@ def test_products_are_products_with_it(problem, reference, monkeypatch):
 
 
 def test_blocks_of_records_do_not_show(problem, reference, monkeypatch):
-    monkeypatch.setattr(hessians, "BRACKET_NUMBERS", 1)
-    monkeypatch.setattr(hessians, "SHIFT_NUMBERS", 1)
+    monkeypatch.setattr(layered, "BRACKET_NUMBERS", 1)
+    monkeypatch.setattr(layered, "SHIFT_NUMBERS", 1)
     np.testing.assert_allclose(curvature.hessian(*problem), reference, atol=1e-10)
     monkeypatch.setattr(hessians, "BLOCK_NUMBERS", 300)
     goal = objective(*problem)

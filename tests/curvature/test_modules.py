@@ -6,7 +6,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from membership import attacks, curvature
-from membership.curvature.hessians import linear_chain
+from membership.curvature.layered import linear_chain
 from membership.curvature.objective import objective
 from tests.curvature.odd_modules import MODULES, Y, chain, cross_entropy, made, records
 

@@ -1,6 +1,7 @@
 """The privacy calculator in a browser, its numbers against the accountant's."""
 
 import functools
+import json
 import math
 import re
 import shutil
@@ -14,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, expect
 
+import membership
 from membership import paths, privacy
 from membership.cli.calculator import calculate
 from membership.studies.gmip.settings import RECIPES
@@ -51,7 +53,8 @@ RUN |= {"adjacency": "add-remove", "d": "", "k": "", "start": "sigma", "value": 
 
 
 # One of few steps, whose numbers are there at once.
-SHORT = RUN | {"epochs": 0.5, "delta": 1e-5}
+SHORT = RUN | {"epochs": 0.5, "delta": 1e-5, "history": "", "group": 1, "prior": 50, "epsilon": 1}
+SHORT |= {"auditEpsilon": "", "auditDelta": 1e-5, "auditMu": ""}
 
 
 def attended(page: Page, address: str, ready: str = READY) -> Iterator[Page]:
@@ -86,6 +89,10 @@ def calculator(opened: Page) -> Page:
     return opened
 
 
+# What lies behind the summary.
+MORE = {"history", "group", "prior", "epsilon", "auditEpsilon", "auditDelta", "auditMu"}
+
+
 def fill(page: Page, **given: object) -> None:
     """Fill in fields and wait for the numbers, or for what is wrong."""
     enter(page, **given)
@@ -93,9 +100,11 @@ def fill(page: Page, **given: object) -> None:
 
 
 def enter(page: Page, **given: object) -> None:
+    if not MORE.isdisjoint(given):
+        page.locator(".gmip-more").evaluate("more => { more.open = true; }")
     for name, value in given.items():
         field = page.locator(f"#gmip-calculator [name={name}]")
-        if name in ("sampling", "adjacency", "start", "fpr"):
+        if name in ("size", "sampling", "adjacency", "start", "fpr"):
             field.select_option(str(value))
         else:
             field.fill(str(value))
@@ -104,16 +113,23 @@ def enter(page: Page, **given: object) -> None:
 def shown(page: Page) -> dict[str, float]:
     """The numbers of the page, before rounding."""
     outputs = page.locator("#gmip-calculator [data-number]").all()
-    return {o.get_attribute("data-number"): float(o.get_attribute("data-value")) for o in outputs}
+    found = {o.get_attribute("data-number"): float(o.get_attribute("data-value")) for o in outputs}
+    return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
-def flat(found: privacy.Assessment, tau: float) -> dict[str, float]:
+def flat(
+    found: privacy.Assessment, tau: float, epsilon: float = 1.0, prior: float = 0.5
+) -> dict[str, float]:
     """The accountant's numbers, as the page names them."""
     numbers = {"steps": found.steps, "sigma": found.sigma, "tau": tau, "epsilon": found.epsilon}
     for name in ("membership", "differential"):
         level = getattr(found, name)
         numbers |= {f"{name}.{part}": getattr(level, part) for part in ("step", "limit", "mu")}
+        numbers |= {f"{name}.{part}": getattr(level, part) for part in ("auc", "advantage")}
         numbers |= {f"{name}.tpr.{i}": rate for i, rate in enumerate(level.tpr)}
+        numbers |= {f"{name}.posterior.{i}": at for i, at in enumerate(level.posterior(prior))}
+        numbers[f"{name}.delta"] = level.delta_at(epsilon)
+    numbers |= {f"mixture.{i}": rate for i, rate in enumerate(found.mixture)}
     return numbers | {"membership.oneSided": found.membership_one_sided}
 
 
@@ -132,17 +148,19 @@ def drawn_at_random() -> list[dict[str, Any]]:
         sampling, adjacency = schemes[i % 4]
         one = {
             "n": n,
-            "records": int(n * np.exp(rng.uniform(0.01, np.log(1000)))),
+            "n_records": int(n * np.exp(rng.uniform(0.01, np.log(1000)))),
             "epochs": round(float(np.exp(rng.uniform(np.log(0.1), np.log(60)))), 3),
             "sampling": sampling,
             "adjacency": adjacency,
             "d": int(rng.integers(1, 3000)) if i % 3 else None,
-            "k": round(float(rng.uniform(1, 3000)), 2) if i % 5 == 1 else None,
+            "k": [round(float(rng.uniform(1, 3000)), 2)] if i % 5 == 1 else [],
             "clip": round(float(rng.uniform(0.1, 500)), 2),
             "delta": float(f"{10 ** rng.uniform(-7, -3):.3g}"),
             "fpr": 0.01,
             "start": "sigma",
             "value": 0.0 if i % 17 == 3 else float(f"{np.exp(rng.uniform(-1, 3)):.4g}"),
+            "epsilon": round(float(rng.uniform(0, 0.5)), 2),
+            "prior": round(float(rng.uniform(0.001, 0.99)), 3),
         }
         if i % 20 == 7:
             start = ("epsilon-differential", "mu-differential", "tpr-differential")[i // 20 % 3]
@@ -150,12 +168,29 @@ def drawn_at_random() -> list[dict[str, Any]]:
                 start = start.replace("differential", "membership")
             low, high = (0.02, 0.6) if start.startswith("tpr") else (0.2, 4)
             one |= {"start": start, "value": float(f"{rng.uniform(low, high):.3g}")}
-        settings.append(one)
+        settings.append(one | further(i, one))
     return settings
 
 
+def further(i: int, one: dict[str, Any]) -> dict[str, Any]:
+    """Of some settings: a group, earlier phases, a rate and steps, several K."""
+    found: dict[str, Any] = {}
+    if i % 12 == 0:
+        found |= {"group": 2 + i // 12 % 4, "d": None, "k": []}
+    if i % 6 == 2:
+        phase = {"n": one["n"] + 1.0, "n_records": one["n_records"] + 9.0, "epochs": 2.5}
+        found["history"] = [phase | {"sigma": 1.5}, {"rate": 0.01, "steps": 40.0, "sigma": 0.9}]
+        found |= {"d": None, "k": []}
+    if i % 6 == 5 and one["d"]:
+        found["history"] = [{"n": 50.0, "rate": 0.02, "steps": 30.0, "sigma": 2.0}]
+        found["k"] = [30.0, 500.0, 2.5]
+    if i % 8 == 6:
+        found |= {"n_records": None, "epochs": None, "rate": 0.013, "steps": 10 * i}
+    return found
+
+
 CORNERS = [
-    {"n": 1, "d": None, "k": None, "epochs": 3, "delta": 1e-12, "value": 0.8},
+    {"n": 1, "d": None, "k": [], "epochs": 3, "delta": 1e-12, "value": 0.8},
     {"n": 20, "epochs": 30, "delta": 1e-50, "value": 3.0, "sampling": "fixed"},
     {"n": 20, "epochs": 30, "delta": 1e-9, "value": 1.8},
     {"n": 1000, "epochs": 10**8, "delta": 1e-9, "value": 1e4},
@@ -166,12 +201,26 @@ CORNERS = [
 
 def corners() -> list[dict[str, Any]]:
     """Small deltas, batches of one, a full batch, many steps, a cut-off."""
-    run = {"records": 1000, "sampling": "poisson", "adjacency": "replace-one", "d": 60, "k": None}
-    run |= {"clip": 1.0, "delta": 1e-5, "fpr": 0.01, "start": "sigma"}
+    run = {"n_records": 1000, "sampling": "poisson", "adjacency": "replace-one", "d": 60, "k": []}
+    run |= {"clip": 1.0, "delta": 1e-5, "fpr": 0.01, "start": "sigma", "epsilon": 3, "prior": 0.1}
     return [run | corner for corner in CORNERS]
 
 
-OPTIONS = {"n": "-n", "records": "-N", "d": "-d", "k": "-K", "clip": "-C", "value": None}
+SIZES = ("n", "n_records", "epochs", "rate", "steps")
+OPTIONS = {"n": "-n", "n_records": "-N", "d": "-d", "clip": "-C", "epsilon": "--at-epsilon"}
+
+
+def written(phase: dict[str, float]) -> str:
+    return " ".join(f"{name}={value!r}" for name, value in phase.items())
+
+
+def in_fields(one: dict[str, Any]) -> dict[str, Any]:
+    """A setting as the page reads it."""
+    rest = {name: value for name, value in one.items() if name not in SIZES}
+    phase = {name: one.get(name) for name in SIZES}
+    rest["history"] = "\n".join(map(written, one.get("history", [])))
+    audit = {"epsilon": None, "delta": None, "mu": None}
+    return {"group": 1} | rest | {"phase": phase, "audit": audit}
 
 
 def command_line(one: dict[str, Any]) -> list[str]:
@@ -179,10 +228,12 @@ def command_line(one: dict[str, Any]) -> list[str]:
     words = ["gmip", "--alone", f"--{target}", repr(one["value"])]
     words += ["--protect", protect] if protect else []
     for name, value in one.items():
-        option = OPTIONS.get(name, f"--{name}")
-        if option and name != "start" and value is not None:
-            words += [option, str(value)]
-    return words
+        if name not in ("start", "value", "k", "history") and value is not None:
+            words += [OPTIONS.get(name, f"--{name}"), str(value)]
+    words += [word for k in one["k"] for word in ("-K", str(k))]
+    return words + [
+        word for phase in one.get("history", []) for word in ("--phase", written(phase))
+    ]
 
 
 def printed(output: str) -> dict[str, float]:
@@ -206,15 +257,25 @@ def printed(output: str) -> dict[str, float]:
     }
     pairs = {"step": "mu of one step, record in the batch", "mu": "mu of all steps"}
     pairs |= {"limit": "mu of all steps, limit"}
-    pairs |= {f"tpr.{i}": f"TPR at {r} % FPR, at most" for i, r in enumerate(("0.1", "1", "10"))}
+    pairs |= {"auc": "AUC, at most", "advantage": "advantage, at most"}
+    for i, rate in enumerate(("0.1", "1", "10")):
+        pairs[f"tpr.{i}"] = f"TPR at {rate} % FPR, at most"
+        pairs[f"posterior.{i}"] = f"members of the accused at {rate} % FPR"
+        if (over := f"TPR over all K at {rate} % FPR, at most") in rows:
+            starts[f"mixture.{i}"] = rows[over][0]
+    pairs["delta"] = next((name for name in rows if name.startswith("delta at epsilon")), "")
     for part, row in pairs.items():
-        starts[f"membership.{part}"], starts[f"differential.{part}"] = rows[row]
+        if row in rows:
+            starts[f"membership.{part}"], starts[f"differential.{part}"] = rows[row]
     return starts
 
 
 def assessed(one: dict[str, Any]) -> privacy.Assessment:
-    sizes = {"n": one["n"], "n_records": one["records"], "epochs": one["epochs"]}
-    run = {name: one[name] for name in ("d", "k", "sampling", "adjacency", "delta")}
+    sizes = {name: one.get(name) for name in SIZES}
+    run = {name: one[name] for name in ("d", "sampling", "adjacency", "delta")}
+    # As the command hands them on.
+    run |= {"k": (tuple(one["k"]) if len(one["k"]) > 1 else one["k"][0]) if one["k"] else None}
+    run |= {"history": one.get("history", []), "group": one.get("group", 1)}
     target, _, protect = one["start"].partition("-")
     sigma = one["value"]
     if protect:
@@ -228,7 +289,7 @@ def remembering(function: Callable[..., Any]) -> Callable[..., Any]:
     known: dict[Any, Any] = {}
 
     def remembered(*values: Any, **named: Any) -> Any:
-        key = (values, frozenset(named.items()))
+        key = repr((values, sorted(named.items())))
         if key not in known:
             known[key] = function(*values, **named)
         return known[key]
@@ -241,15 +302,19 @@ def test_page_command_and_library_are_one(opened: Page, monkeypatch: pytest.Monk
         monkeypatch.setattr(privacy, name, remembering(getattr(privacy, name)))
     settings = drawn_at_random() + corners()
     script = """settings => settings.map(given => {
+        given.history = gmip.history(given.history);
         const numbers = gmip.assess(given, gmip.sigma(given));
         return [gmip.problem(given), JSON.parse(JSON.stringify(numbers, (name, value) =>
             value === Infinity ? "inf" : value))];
     })"""
     runner = CliRunner()
-    for one, (problem, page) in zip(settings, opened.evaluate(script, settings), strict=True):
+    for one, (problem, page) in zip(
+        settings, opened.evaluate(script, [*map(in_fields, settings)]), strict=True
+    ):
         assert problem == ""
         found = assessed(one)
-        expected = flat(found, found.sigma * one["clip"] / one["n"])
+        asked = one["epsilon"], one["prior"]
+        expected = flat(found, found.sigma * one["clip"] / one["n"], *asked)
         numbers = {name: float(functools.reduce(_part, name.split("."), page)) for name in expected}
         # Levels beyond a thousand promise nothing, and the command prints six digits of them.
         assert numbers == pytest.approx(expected, abs=1e-6, rel=1e-6), one
@@ -274,7 +339,18 @@ def test_the_fields_are_what_is_calculated(calculator: Page) -> None:
 
 
 OPENING = ["--alone", "-n", "400", "-N", "48000", "--epochs", "10", "-d", "650", "-C", "500"]
-OPENING += ["--sigma", "1", "--sampling", "fixed", "--adjacency", "replace-one"]
+OPENING += [
+    "--prior",
+    "0.5",
+    "--at-epsilon",
+    "1",
+    "--sigma",
+    "1",
+    "--sampling",
+    "fixed",
+    "--adjacency",
+    "replace-one",
+]
 
 
 def test_the_page_opens_where_the_two_promises_differ(opened: Page) -> None:
@@ -379,6 +455,22 @@ def test_typing_changes_the_curve(calculator: Page) -> None:
         ({"sampling": "fixed"}, "No accountant exists for fixed batches"),
         ({"sampling": "shuffled"}, "No accountant exists for shuffled batches"),
         ({"start": "mu-membership"}, "give the dimension d"),
+        (
+            {"history": "rate=0.1 steps=3\nrate=0.1 epoch=3"},
+            "Phase 2: unknown “epoch”; a",
+        ),
+        ({"history": "rate=0.1 steps=0"}, "Phase 1: give a whole number of steps"),
+        ({"history": "rate=0.1 steps=x"}, "Phase 1: give steps=number in the place of “steps=x”"),
+        ({"history": "rate=0.1 steps=3 sigma=-1"}, "Phase 1: give a noise multiplier"),
+        ({"group": 0}, "whole number of records in a group"),
+        ({"group": 2, "d": 5}, "for a group leave the dimension d empty"),
+        ({"group": 2, "adjacency": "replace-one"}, "No accountant here for groups of replaced"),
+        ({"d": 5, "k": "3 x"}, "several with spaces between them"),
+        ({"prior": 0}, "share of members above 0"),
+        ({"epsilon": -1}, "epsilon of 0 to 600"),
+        ({"auditEpsilon": -1}, "bound on ε as 0 to 600"),
+        ({"auditEpsilon": 1, "auditDelta": 1}, "δ as 0 or more and below 1"),
+        ({"auditMu": -1}, "bound on μ as 0 or more"),
         ({"start": "tpr-differential", "value": 0.05}, "above the false positive rate"),
         ({"start": "epsilon-differential", "value": 0}, "target above 0"),
         ({"start": "tpr-differential", "value": 0.1000000001}, "No noise multiplier"),
@@ -391,6 +483,66 @@ def test_what_cannot_be_used_is_named(shared: Page, given: dict, message: str) -
     expect(shared.locator("#gmip-status")).to_contain_text(message, use_inner_text=True)
     until(lambda: curves(shared), [])
     until(lambda: set(shared.locator("[data-number]").all_inner_texts()), {"\u2013"})
+
+
+LOGGED = {"size": "logged", "n": "", "rate": 0.01, "steps": 50, "sampling": "poisson"}
+LOGGED |= {"adjacency": "add-remove", "d": "", "value": 0.8, "delta": 1e-6}
+
+
+def test_a_history_is_entered_as_it_was_logged(opened: Page) -> None:
+    fill(opened, **LOGGED, history="rate=0.02, steps=30 sigma=1.1\n n=8 n_records=90 epochs=1 ")
+    history = [{"rate": 0.02, "steps": 30, "sigma": 1.1}, {"n": 8, "n_records": 90, "epochs": 1}]
+    asked = {"rate": 0.01, "steps": 50, "sigma": 0.8, "delta": 1e-6}
+    # The last phase has no noise.
+    found = privacy.assess(**asked, history=history)
+    until(lambda: opened.locator("#gmip-statement").inner_text(), found.statement)
+    history[1]["sigma"] = 2.0
+    fill(opened, history="rate=0.02 steps=30 sigma=1.1; n=8 n_records=90 epochs=1 sigma=2")
+    found = privacy.assess(**asked, history=history)
+    expected = flat(found, math.nan)
+    del expected["tau"]
+    until(lambda: shown(opened), pytest.approx(expected, abs=1e-6))
+    until(lambda: opened.locator("#gmip-statement").inner_text(), found.statement)
+    expect(opened.get_by_label("Training records")).to_be_hidden()
+    opened.get_by_role("button", name="where the two differ").click()
+    expect(opened.get_by_label("Training records")).to_be_visible()
+
+
+def test_an_audits_file_is_drawn_beside_the_promise(opened: Page, tmp_path: Path) -> None:
+    fill(opened, **LOGGED, auditMu="")
+    file = tmp_path / "audit.json"
+    bounds = {"epsilon_lower_bound": {"value": 0.1, "delta": 1e-6}, "mu_lower_bound": {"value": 9}}
+    file.write_text(json.dumps(bounds), encoding="utf-8")
+    opened.locator("[name=auditFile]").set_input_files(file)
+    proven = opened.locator("#gmip-audit")
+    expect(proven).to_contain_text("ε of at least 0.1000 at δ = 0.000001", use_inner_text=True)
+    expect(proven).to_contain_text("not refuted by these attacks", use_inner_text=True)
+    expect(proven).to_contain_text("μ of at least 9.0000", use_inner_text=True)
+    expect(proven).to_contain_text("the promise is refuted", use_inner_text=True)
+    until(lambda: opened.locator("[data-audit]").count(), 4)
+    drawn = privacy.gaussian_delta(opened.evaluate("composed.gaussianMu(0.1, 1e-6)"), 0.1)
+    assert drawn == pytest.approx(1e-6, rel=1e-6)
+    file.write_text("{}", encoding="utf-8")
+    opened.locator("[name=auditFile]").set_input_files(file)
+    expect(opened.locator("#gmip-status")).to_contain_text(
+        "No lower bounds in audit.json", use_inner_text=True
+    )
+
+
+def test_several_records_have_rows_of_their_own(opened: Page) -> None:
+    rows = opened.locator("[data-several]")
+    expect(rows.first).to_be_hidden()
+    fill(opened, k="100, 650", value=3)
+    expect(rows.first).to_be_visible()
+    sizes = {"n": 400, "n_records": 48_000, "epochs": 10, "d": 650, "k": [100, 650], "sigma": 3.0}
+    found = privacy.assess(**sizes, sampling="fixed", adjacency="replace-one")
+    together = f"all these K together: at most {100 * found.mixture[1]:.3f} %."
+    expect(opened.locator("#gmip-point")).to_contain_text(together, use_inner_text=True)
+    until(lambda: shown(opened), pytest.approx(flat(found, 3 * 500 / 400), abs=1e-6, rel=1e-6))
+
+
+def test_the_line_names_this_version(opened: Page) -> None:
+    until(lambda: opened.evaluate("gmip.version"), membership.__version__)
 
 
 @pytest.mark.parametrize(

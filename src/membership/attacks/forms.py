@@ -16,7 +16,7 @@ other records is :math:`\nabla L_0 = \text{scale} \cdot \nabla L_1 + \text{own} 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -28,6 +28,7 @@ from membership.curvature.eigen import CONVENTIONS, Spectrum
 from membership.curvature.gradients import WhiteBoxView, views
 from membership.curvature.inverse import Inverse, Inversion, eigenvalues, identity
 from membership.curvature.objective import Loss, objective, pair
+from membership.curvature.suitable import Parameters
 from membership.errors import InputError
 
 TERMS = ("own1", "own2", "own3", "mean2", "mean3", "rest2", "rest3")
@@ -185,13 +186,15 @@ def sif(
     loss: Loss,
     train: tuple,
     query: tuple,
-    damping: float = 0.2,
+    damping: float | Literal["least"] = 0.2,
     conditioning: str = "damping",
     solver: str = "exact",
     convention: str = "paper",
     *,
     spectrum: Spectrum | None = None,
     tolerance: float = 1e-6,
+    matrix: str = "hessian",
+    parameters: Parameters = None,
 ) -> FloatArray:
     r"""Score records by minus their self-influence, :math:`-g^\top (H + \epsilon I)^{-1} g`.
 
@@ -202,6 +205,8 @@ def sif(
     Parameters
     ----------
     model, loss, train, query, damping, conditioning, solver, convention, spectrum, tolerance
+        As for `iha`. `membership.curvature.least_damping` says which number "least" is.
+    matrix, parameters
         As for `iha`.
 
     Returns
@@ -227,12 +232,12 @@ def sif(
     >>> score.shape, bool((score <= 0).all())
     ((2,), True)
     """
-    inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance)
-    goal = objective(model, loss, *pair("train", train))
+    inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance, matrix)
+    goal = objective(model, loss, *pair("train", train), parameters, matrix)
     records, query = goal.records(*train), goal.queried(query)
-    inverse, basis = inversion.of(goal, records, len(query[0]))
-    blocks = views(goal, records, query, basis)
-    return np.concatenate([0.0 - inverse.influence(view.gradient) for view in blocks])
+    inverted = inversion.of(goal, records, len(query[0]))
+    blocks = views(goal, records, query, inverted.basis)
+    return np.concatenate([0.0 - inverted.inverse.influence(view.gradient) for view in blocks])
 
 
 def sif_from_forms(forms: Mapping[str, Any]) -> FloatArray:

@@ -32,7 +32,7 @@ between them by :math:`\ell/n`, and R by :math:`g/n`. What is left is the same s
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from torch import nn
@@ -53,6 +53,7 @@ from membership.curvature.eigen import Spectrum
 from membership.curvature.gradients import views
 from membership.curvature.inverse import Inversion
 from membership.curvature.objective import Loss, objective, pair
+from membership.curvature.suitable import Parameters
 from membership.errors import InputError
 
 
@@ -70,6 +71,8 @@ class IHAScore:
         The paper's terms, as numbered there.
     residual : numpy.ndarray
         Relative residual of the system solved for each record; 0 for an exact inverse.
+    damping : float, optional
+        What was added to the eigenvalues, or their threshold; None of forms gathered before.
     """
 
     score: FloatArray
@@ -79,6 +82,7 @@ class IHAScore:
     i3: FloatArray
     i4: FloatArray
     residual: FloatArray
+    damping: float | None = None
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
         """The score, so that NumPy and `membership.metrics` take the whole for it."""
@@ -94,7 +98,7 @@ def iha(
     learning_rate: float,
     momentum: float,
     weight_decay: float,
-    damping: float = 0.2,
+    damping: float | Literal["least"] = 0.2,
     conditioning: str = "damping",
     solver: str = "exact",
     convention: str = "paper",
@@ -103,6 +107,8 @@ def iha(
     knowledge: str = "leave-one-out",
     spectrum: Spectrum | None = None,
     tolerance: float = 1e-6,
+    matrix: str = "hessian",
+    parameters: Parameters = None,
 ) -> IHAScore:
     r"""Score records by the inverse Hessian attack.
 
@@ -126,13 +132,17 @@ def iha(
         :math:`0 \le \mu < 1`.
     weight_decay : float
         :math:`\alpha \ge 0`, of :math:`\frac{\alpha}{2}\|w\|^2`.
-    damping : float
-        :math:`\epsilon \ge 0`, added to the eigenvalues or the threshold of the low rank.
+    damping : float or "least"
+        :math:`\epsilon \ge 0`, added to the eigenvalues or the threshold of the low rank. "least"
+        is the rule of `membership.curvature.least_damping`; `IHAScore.damping` says its number.
     conditioning : {"damping", "low-rank"}
         See `membership.curvature.conditioned_inverse`.
-    solver : {"exact", "cg"}
+    solver : {"exact", "cg", "kfac", "ekfac"}
         One Cholesky factor (two for the regularised condition, an eigendecomposition for low
-        rank), or conjugate gradients for many records at once; "cg" damps.
+        rank), or conjugate gradients for many records at once; "cg" damps. Of networks with
+        :math:`10^5` to :math:`10^7` weights the Kronecker factors of each layer stand for the
+        Gauss-Newton matrix, in one look at the records ("kfac") or with eigenvalues corrected in
+        a second ("ekfac").
     convention : {"paper", "authors"}
         "authors" is what the released code computes where it differs: members' gradient over the
         others is :math:`(n\nabla L_1 - g)/(n-1)`, and low rank goes by :math:`|\sigma|`.
@@ -151,6 +161,12 @@ def iha(
     tolerance : float
         Relative error of the terms that conjugate gradients aim at, above 0 and below 1; systems
         are solved to its square root, because errors enter the terms by products of two.
+    matrix : {"hessian", "ggn"}
+        The paper's Hessian, whose least eigenvalue is below minus the paper's damping in many
+        trained networks, or the Gauss-Newton matrix (`membership.curvature.ggn`), which has none
+        below 0. It is another attack than the paper's: another score.
+    parameters : names or predicate, optional
+        Of a part of the model alone: see `membership.curvature.per_record_gradients`.
 
     Returns
     -------
@@ -189,17 +205,18 @@ def iha(
     """
     recipe = (learning_rate, momentum, weight_decay)
     check_recipe(*recipe)
-    inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance)
+    inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance, matrix)
     one_of("stationarity", stationarity, STATIONARITIES)
     one_of("knowledge", knowledge, KNOWLEDGE)
-    goal = objective(model, loss, *pair("train", train))
+    goal = objective(model, loss, *pair("train", train), parameters, matrix)
     train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
     check_marks(train, query, member, knowledge)
 
     shift = weight_decay if stationarity == "regularised" else 0.0
-    inverse, basis = inversion.of(goal, train, len(member), shift)
-    (forms,) = forms_of(views(goal, train, query, basis), [inverse], weight_decay)
+    inverted = inversion.of(goal, train, len(member), shift)
+    read = views(goal, train, query, inverted.basis)
+    (forms,) = forms_of(read, [inverted.inverse], weight_decay)
     found = iha_from_forms(
         forms,
         forms["loss"],
@@ -210,7 +227,8 @@ def iha(
         knowledge=knowledge,
         convention=convention,
     )
-    return replace(found, residual=forms.get("residual", found.residual))
+    left = forms.get("residual", found.residual)
+    return replace(found, residual=left, damping=inverted.damping)
 
 
 def iha_from_forms(

@@ -25,6 +25,7 @@ from membership.attacks.forms import (
 from membership.attacks.registry import Attack, declare
 from membership.curvature.gradients import WhiteBoxView, views, with_rows
 from membership.curvature.objective import Loss, objective, pair
+from membership.curvature.suitable import Parameters
 from membership.errors import InputError
 
 STATISTICS = ("norm", "product", "cosine")
@@ -41,6 +42,7 @@ def residual(
     convention: str = "paper",
     *,
     knowledge: str = "leave-one-out",
+    parameters: Parameters = None,
 ) -> FloatArray:
     r"""Score records by how far they explain the residual gradient of all others.
 
@@ -49,7 +51,7 @@ def residual(
 
     Parameters
     ----------
-    model, loss, train, query, query_member, weight_decay, convention, knowledge
+    model, loss, train, query, query_member, weight_decay, convention, knowledge, parameters
         As for `iha`.
     statistic : {"norm", "product", "cosine"}
         "norm": :math:`\|R_0\|^2 - \|R_0 + g/n\|^2`. "product": :math:`-R_0^\top g`. "cosine": minus
@@ -78,7 +80,7 @@ def residual(
     """
     one_of("statistic", statistic, STATISTICS)
     from_zero("weight_decay", weight_decay)
-    goal = objective(model, loss, *pair("train", train))
+    goal = objective(model, loss, *pair("train", train), parameters)
     train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
     check_marks(train, query, member, knowledge)

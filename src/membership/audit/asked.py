@@ -6,7 +6,7 @@ from typing import Any
 
 from membership.arrays import check_delta, check_level, one_of, whole
 from membership.audit import design as designs
-from membership.audit import promises
+from membership.audit import named, promises
 
 DELTA = 1e-5
 """The chance that a promise of privacy fails altogether: customary, and below one in the number of
@@ -22,10 +22,20 @@ class Asked:
     seed: int = 0
     design: str = designs.TRIALS
     promised: Mapping[str, float] = field(default_factory=dict)
+    fdr: float = named.FDR
+    tossed: str | None = None
+    """How the audit itself tossed the coins of that design, where it did."""
 
     @classmethod
     def checked(
-        cls, level: Any, delta: Any, seed: Any, design: Any, promised: Any, promised_mu: Any
+        cls,
+        level: Any,
+        delta: Any,
+        seed: Any,
+        design: Any,
+        promised: Any = None,
+        promised_mu: Any = None,
+        fdr: Any = named.FDR,
     ) -> "Asked":
         """What was given, or an InputError where something is out of range."""
         whole("seed", seed, 0)
@@ -33,7 +43,7 @@ class Asked:
         check_delta(delta)
         one_of("design", design, designs.DESIGNS)
         levels = promises.checked(promised, promised_mu)
-        return cls(float(level), float(delta), int(seed), design, levels)
+        return cls(float(level), float(delta), int(seed), design, levels, named.checked(fdr))
 
     @property
     def paid(self) -> float:
@@ -42,5 +52,5 @@ class Asked:
 
     def of_first(self, attacks: int) -> "Asked":
         """The same of the first among so many attacks, paid for; its bounds stand elsewhere."""
-        level = 1 - (1 - self.level) / attacks
-        return replace(self, level=level, design=designs.TRIALS, promised={})
+        level, fdr = 1 - (1 - self.level) / attacks, self.fdr / attacks
+        return replace(self, level=level, fdr=fdr, design=designs.TRIALS, promised={})

@@ -1,5 +1,6 @@
 """Every registered attack that a file of evidence allows, compared on its targets."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from membership import evidence as files
 from membership.attacks import ScoreTable
 from membership.attacks.adversary import complements_of, observe
 from membership.audit import design as designs
-from membership.audit import distinct, sentences
+from membership.audit import distinct, done, sentences
 from membership.audit.asked import DELTA, Asked
 from membership.audit.left_out import left_out
+from membership.audit.named import FDR, RATE
 from membership.audit.ranking import ranked, strongest
 from membership.audit.reading import Scored
 from membership.audit.report import FORMAT, made_from
@@ -28,9 +30,10 @@ def compare(
     level: float = 0.95,
     delta: float = DELTA,
     seed: int = 0,
-    design: str = designs.TRIALS,
+    design: str | None = None,
     promised: float | None = None,
     promised_mu: float | None = None,
+    fdr: float = FDR,
 ) -> dict:
     """Attack the targets of evidence in every way that it allows.
 
@@ -40,8 +43,10 @@ def compare(
         From `membership.evidence.load`: kinds that go together, see `attacks.scores`.
     level : float
         Confidence of every interval, and of the two bounds, in (0, 1).
-    delta, seed, design, promised, promised_mu
+    delta, seed, promised, promised_mu, fdr
         As in `audit`.
+    design : {"trials", "coins"}, optional
+        As in `audit`. None: "coins" where `gather` tossed them for its targets, else "trials".
 
     Returns
     -------
@@ -61,8 +66,9 @@ def compare(
         attacks and targets at a level that holds for all of them at once, or None where
         memberships were not drawn (leave-one-out models) or too few records were asked; where no
         record was asked of two targets, the records of all are trials together, and
-        ``bounds_design`` {trials, reason} says so. The rest is as in `audit`, with the digest of
-        `membership.evidence.digest` of each input.
+        ``bounds_design`` {trials, reason} says so. ``setup`` says what was done: records, models,
+        accuracy, recipe, how memberships were drawn and by whom, and whether settings were tuned.
+        The rest is as in `audit`, with the digest of `membership.evidence.digest` of each input.
 
     Raises
     ------
@@ -70,8 +76,11 @@ def compare(
         The evidence names no targets, or allows no attack; a parameter is out of range, or
         `design` is "coins" and no fair coin gives so many members of a target.
     """
-    asked = Asked.checked(level, delta, seed, design, promised, promised_mu)
     evidence = tuple(map(stored, evidence))  # it may never have been in a file
+    design = done.design_of(evidence, design)
+    drawn = done.by_whom(evidence) if done.by_audit(evidence) else None
+    asked = Asked.checked(level, delta, seed, design, promised, promised_mu, fdr)
+    asked = replace(asked, tossed=drawn)
     inputs = _digests(evidence)
     evidence, repeated = distinct.once(tuple(map(_in_order, evidence)))
     of_records, lacking = _attacked(evidence)
@@ -86,13 +95,15 @@ def compare(
     known = attacks.registry()
     display = {name: attack.display for name, attack in known.items()}
     single = [sentences.ONE_TARGET] if len(set(kin)) == 1 else []
+    setup = done.setup(evidence, table.targets)
     return {
         "format": FORMAT,
         "provenance": made_from(inputs, seed=asked.seed),
         "set": str(evidence[0].attrs.get("set", "")),
         **({} if unit is None else {"units": {"records": unit.size, "units": table.record.size}}),
         **ranking,
-        "attacks": [attack | _known(known[attack["name"]]) for attack in ranking["attacks"]],
+        "setup": setup,
+        "attacks": [attack | _known(known[attack["name"]], setup) for attack in ranking["attacks"]],
         "strongest": close,
         "left_out": lacking,
         "meaning": sentences.meaning_of_several(close, ranking, display, notes),
@@ -102,6 +113,7 @@ def compare(
             units=len(set(kin)),
             whole=unit is not None,
             coins=asked.design == designs.COINS,
+            drawn=drawn,
         ),
         "warnings": [*notes, *single, *sentences.alike(ranking, display)],
     }
@@ -125,13 +137,14 @@ def _attacked(evidence: tuple[xr.Dataset, ...]) -> tuple[ScoreTable, list[dict[s
     return table, [left_out(name, lacks, tasks) for name, lacks in lacking.items()]
 
 
-def _known(attack: attacks.Attack) -> dict[str, Any]:
-    """What the registry says of an attack."""
+def _known(attack: attacks.Attack, setup: dict[str, Any]) -> dict[str, Any]:
+    """What the registry says of an attack, and what it was given."""
     return {
         "display": attack.display,
         "knowledge": list(attack.knowledge),
         "references": attack.references,
         "paper": attack.paper,
+        "given": done.given(attack, setup),
     }
 
 
@@ -150,12 +163,13 @@ def _closely(
     if close is None or scored is None:
         return None
     if not whole:
-        exposed = np.array([int(record["record"]) for record in close["most_exposed"]])
-        counts = _without(evidence, best, target, exposed, scored)
-        close["most_exposed"] = [
-            record | {"models_without": without, "as_high": high}
-            for record, (without, high) in zip(close["most_exposed"], counts, strict=True)
-        ]
+        listed = [*close["most_exposed"], *close["named"]["records"]]
+        names = np.array([int(record["record"]) for record in listed])
+        counts = _without(evidence, best, target, names, scored)
+        for record, (without, high) in zip(listed, counts, strict=True):
+            record |= {"models_without": without, "as_high": high}
+        if any(without for without, _ in counts):
+            close["named"]["own_rate"] = RATE
     return close | {"display": attacks.registry()[best].display}
 
 

@@ -40,11 +40,18 @@ Pair = tuple[float, float]
 
 
 def proved(
-    cases: Cases, level: float, delta: float, drawn: str = TRIALS, void: str | None = None
+    cases: Cases,
+    level: float,
+    delta: float,
+    drawn: str = TRIALS,
+    *,
+    tossed: str | None = None,
+    void: str | None = None,
 ) -> dict[str, Any]:
     """The largest bounds as a report has them, at a confidence for all cases at once.
 
-    `drawn` is one of `DESIGNS`; `void` says why records are no trials of it, where they are none.
+    `drawn` is one of `DESIGNS`; `tossed` says how the audit itself tossed the coins, where it did,
+    and `void` why records are no trials of the design, where they are none.
     """
     shared = 1 - (1 - level) / len(cases)
     of_epsilon, of_mu = _BOUNDS[drawn]
@@ -63,7 +70,8 @@ def proved(
     bounds = _stated(pair, most, _reasons(pair, most, cases, drawn, void), level, delta, tried)
     if drawn == TRIALS:
         return bounds
-    return {**bounds, "design": _tossed([*sizes.values()], bounds["epsilon_lower_bound"]["reason"])}
+    reason = bounds["epsilon_lower_bound"]["reason"]
+    return {**bounds, "design": _tossed([*sizes.values()], reason, tossed)}
 
 
 _BOUNDS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
@@ -72,7 +80,7 @@ _BOUNDS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
 }
 
 
-def _tossed(truths: Sequence[BoolArray], reason: str | None) -> dict[str, Any]:
+def _tossed(truths: Sequence[BoolArray], reason: str | None, tossed: str | None) -> dict[str, Any]:
     """What is said of the coins; of several targets' the least likely."""
     tries = [one for truth in truths for one in one_run.tries_for(truth.size)]
     p, odd = min(((one_run.fair(truth), truth) for truth in truths), key=lambda pair: pair[0])
@@ -82,7 +90,7 @@ def _tossed(truths: Sequence[BoolArray], reason: str | None) -> dict[str, Any]:
         "guesses": sorted({one.made for one in tries if one.high and one.low}, reverse=True),
         "one_sided": sorted({one.made for one in tries if not one.high}, reverse=True),
         "fair_coin_p": p,
-        "assumed": [_STATED, _TRIED.format(**numbers, p=p), _NO_TEST],
+        "assumed": [tossed] if tossed else [_STATED, _TRIED.format(**numbers, p=p), _NO_TEST],
         "reason": reason,
     }
 

@@ -10,12 +10,10 @@ import numpy as np
 import xarray as xr
 from torch import nn
 
-from membership import curvature, data, evidence, training
+from membership import curvature, evidence, training
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
 from membership.attacks.bmia import runner_up
-from membership.audit import sentences
-from membership.audit.distinct import drawn_whole
-from membership.audit.rows import require_whole
+from membership.audit import drawing, sentences
 from membership.audit.streams import Records, Streamed, is_stream, joined
 from membership.audit.tasks import (
     Arrays,
@@ -48,6 +46,7 @@ def gather(
     keep: Path | str | None = None,
     names: Sequence[str] | None = None,
     units: Any = None,
+    draw: str = drawing.COINS,
 ) -> xr.Dataset:
     """Observe one's own model beside reference models that are trained like it.
 
@@ -82,7 +81,7 @@ def gather(
     n_targets : int
         Targets where no model is given, 1 or more.
     seed : int
-        Of the halves; training i gets ``seed + i``.
+        Of coins and halves; training i gets ``seed + i``.
     name : str
         What is audited, for the report.
     task : {"classification", "regression", "multi-label"}
@@ -103,6 +102,10 @@ def gather(
     units : array_like of shape (records,), optional
         Whose each record is, such as a patient of several visits. Halves are then drawn by unit,
         each in or out whole, and `compare` judges units. `member` has to be whole as well.
+    draw : {"coins", "halves"}
+        Who the members of targets are that are trained here: a fair coin for each record (or
+        unit), on which bounds rest that suppose nothing else, or exactly half of them. Reference
+        models have halves.
 
     Returns
     -------
@@ -131,59 +134,65 @@ def gather(
     said before the other trainings begin.
     """
     task_kind = task_of(task, outputs)
-    if is_stream(y):
-        if member is not None:
-            raise InputError("member is given beside two Datasets, which say it; leave it out")
-        (x, said), y = joined(x, y), None
-        member = None if model is None else said
+    x, y, member = _pair(x, y, model, member)
     parts = _parts(x, y, held, task_kind)
-    x, y = parts[0]
+    y = parts[0][1]
     classes = {} if names is None else {"classes": _classes(names, y, task)}
+    _require_models(train, model, member)
+    own_mask = None if model is None else _truth(member, len(y))
+    counts = {"n_reference": n_reference, "n_targets": n_targets, "seed": seed}
+    for parameter, least in {"n_reference": 2, "n_targets": 1, "seed": 0}.items():
+        whole(parameter, counts[parameter], least)
+    counts |= {"n_reference": 0} if train is None else {}
+    drawn = drawing.draw(len(y), own_mask, units, counts, draw)
+    masks, n_targets = drawn.masks, len(drawn.targets)
+    hashes = [hashes_of(task_kind, part) for part in parts]
+    kept = Kept(keep, *hashes, masks, n_targets, seed, task, outputs == "probabilities")
+    signals, repeat_notes = _gather_signals(
+        train, parts, masks, model, drawn.references, seed, task_kind, kept
+    )
+    observed = task_kind.observed(signals, masks, drawn.references, parts)
+    observed |= by_regression(parts, observed, n_targets, seed)
+    return evidence.dataset(
+        "outputs",
+        {**observed, "member": masks, **({} if drawn.unit is None else {"unit": drawn.unit})},
+        {"record": np.arange(len(y))},
+        set=name,
+        data={name: combine(hashes[0])},
+        recipe={"train": _name_of(train)},
+        task=task,
+        targets=drawn.targets,
+        references=drawn.references,
+        drawn=drawn.told,
+        seed=seed,
+        copies=sentences.copies_of(hashes[0]),
+        **classes,
+        warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
+    )
+
+
+def _pair(x: Any, y: Any, model: Any, member: Any) -> tuple[Any, Any, Any]:
+    """Records, labels and members, of which two Datasets say the last."""
+    if not is_stream(y):
+        return x, y, member
+    if member is not None:
+        raise InputError("member is given beside two Datasets, which say it; leave it out")
+    x, said = joined(x, y)
+    return x, None, None if model is None else said
+
+
+def _require_models(train: Train | None, model: Any, member: Any) -> None:
+    """Raise an InputError where nothing can be asked, or of one model too much is said."""
     if model is None and member is not None:
         raise InputError("member is given without model; give the model that was trained on them")
     if model is None and train is None:
         raise InputError("train is None and so is model; give one of them, or both")
     if train is not None and not callable(train):
         raise InputError(f"train is of type {type(train).__name__}; give a function (x, y, seed)")
-    own_mask = None if model is None else _truth(member, len(y))
-    counts = {"n_reference": (n_reference, 2), "n_targets": (n_targets, 1), "seed": (seed, 0)}
-    for parameter, (number, least) in counts.items():
-        whole(parameter, number, least)
-    unit, place = (None, np.arange(len(y))) if units is None else drawn_whole(units, len(y))
-    whole_units = len(y) if unit is None else unit.size
-    if unit is not None and own_mask is not None:
-        require_whole(np.bincount(place, own_mask), np.bincount(place), unit)
-    targets = (
-        data.random_halves(n_targets, whole_units, seed + 1)[:, place]
-        if own_mask is None
-        else own_mask[None]
-    )
-    n_reference = 0 if train is None else n_reference
-    masks = np.concatenate([targets, _references(n_reference, whole_units, seed)[:, place]])
-    references = list(range(len(targets), len(masks)))
-    hashes = [hashes_of(task_kind, part) for part in parts]
-    kept = Kept(keep, *hashes, masks, len(targets), seed, task, outputs == "probabilities")
-    signals, repeat_notes = _gather_signals(
-        train, parts, masks, model, references, seed, task_kind, kept
-    )
-    observed = task_kind.observed(signals, masks, references, parts)
-    observed |= by_regression(parts, observed, len(targets), seed)
-    train_name = "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
-    return evidence.dataset(
-        "outputs",
-        {**observed, "member": masks, **({} if unit is None else {"unit": unit[place]})},
-        {"record": np.arange(len(y))},
-        set=name,
-        data={name: combine(hashes[0])},
-        recipe={"train": train_name},
-        task=task,
-        targets=list(range(len(targets))),
-        references=references,
-        seed=seed,
-        copies=sentences.copies_of(hashes[0]),
-        **classes,
-        warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
-    )
+
+
+def _name_of(train: Train | None) -> str:
+    return "none" if train is None else getattr(train, "__qualname__", type(train).__name__)
 
 
 def _parts(x: Any, y: Any, held: Any, task: Task) -> list[Records]:
@@ -246,14 +255,6 @@ def _warnings(
             "model and train it on the records that it is given?"
         )
     return notes
-
-
-def _references(n_models: int, n_records: int, seed: int) -> BoolArray:
-    """Halves and their complements in turn."""
-    if not n_models:
-        return np.zeros((0, n_records), dtype=bool)
-    halves = data.random_halves((n_models + 1) // 2, n_records, seed)
-    return np.stack([halves, ~halves], axis=1).reshape(-1, n_records)[:n_models]
 
 
 def _classes(names: Any, y: np.ndarray, task: str) -> list[str]:

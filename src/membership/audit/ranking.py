@@ -22,7 +22,7 @@ Statistics = dict[str | float, metrics.Resampled]
 RESAMPLES, LEAST_RESAMPLES, WORK = 1_000, 200, 20_000_000
 OF_SCORES = (
     *("records", "level", "auc", "tpr_at_fpr", "positive_predictive_value"),
-    *("groups", "group_level", "most_exposed"),
+    *("groups", "group_level", "most_exposed", "named"),
 )
 """What is said of the strongest attack as in `audit`."""
 DESIGNS = {
@@ -221,7 +221,9 @@ def _bounds(
         return {"bounds_design": None, "epsilon_lower_bound": None, "mu_lower_bound": None}
     return {
         "bounds_design": {"trials": trials, "reason": DESIGNS[trials]},
-        **designs.proved(cases, asked.paid, asked.delta, asked.design, void),
+        **designs.proved(
+            cases, asked.paid, asked.delta, asked.design, tossed=asked.tossed, void=void
+        ),
     }
 
 

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy import special
 
 import membership
-from membership import markup, metrics, paths
-from membership.audit import design, promises, sentences
+from membership import installation, markup, metrics, paths
+from membership.audit import design, named, promises, sentences
 from membership.audit.asked import Asked
 from membership.audit.reading import Scored, Several, read_scores
 from membership.errors import InputError
@@ -49,6 +49,7 @@ def audit(scored: Scored, asked: Asked) -> dict:
     groups = [] if scored.group is None else np.unique(scored.group)
     noted = sentences.notes_of_scores(scored, level)
     digest = hashlib.sha256(score.tobytes() + member.tobytes()).hexdigest()
+    who = {**named.named(scored, asked.fdr), "own_rate": named.NO_RATE}
     group_level = 1 - (1 - level) / max(len(groups), 1)
     measured = {
         "auc": area(score, member, level),
@@ -65,8 +66,9 @@ def audit(scored: Scored, asked: Asked) -> dict:
         **measured,
         **proved,
         "group_level": group_level,
+        "named": who,
         "most_exposed": _most_exposed(scored),
-        "meaning": sentences.meaning_of_one(measured, proved),
+        "meaning": sentences.meaning_of_one(measured, proved, who["sentence"]),
         "checklist": sentences.checklist_of_scores(
             **sentences.known(scored, len(noted) > len(sentences.not_read(scored.not_read))),
             coins=asked.design == design.COINS,
@@ -83,9 +85,11 @@ def of_units(scored: Scored | Several) -> dict[str, Any]:
 
 
 def made_from(inputs: dict[str, str], **settings: Any) -> dict[str, Any]:
-    """Edition, day, digests of the inputs, settings; two runs on one day make the same."""
+    """Edition, code, day, digests of the inputs, settings; two runs on one day make the same."""
     return {
         "version": membership.__version__,
+        "commit": installation.git_commit() or None,
+        "code_sha256": installation.code_digest(),
         "date": datetime.now(UTC).date().isoformat(),
         "command": None,
         "inputs": [{"name": name, "sha256": digest} for name, digest in inputs.items()],

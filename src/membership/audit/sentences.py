@@ -59,11 +59,12 @@ _ASKS_MORE = (
 )
 
 
-def meaning_of_one(measured: dict[str, Any], bounds: dict[str, Any]) -> list[str]:
-    """Of one attack: whom it finds, who is worse off, what is refuted, and what is not said."""
+def meaning_of_one(measured: dict[str, Any], bounds: dict[str, Any], named: str) -> list[str]:
+    """Of one attack: whom it finds and names, who is worse off, what is refuted and not said."""
     return [
         _found(measured),
         *_worse_off(measured),
+        named,
         *_refuted(measured, bounds),
         NO_PROOF_OF_SAFETY,
     ]
@@ -89,7 +90,8 @@ def meaning_of_several(
     if close and ranking["targets"] > 1:
         sentences.append(f"Whom it finds is told of target {close['target']} alone.")
     if close:
-        sentences += [_found(close, ranking["ranked_at"]), *_worse_off(close)]
+        found = _found(close, ranking["ranked_at"])
+        sentences += [found, *_worse_off(close), close["named"]["sentence"]]
     chosen = [CHOSEN] if ranking["different_attacks"] > 1 else []
     return [*sentences, *chosen, *_refuted(close, ranking), NO_PROOF_OF_SAFETY]
 
@@ -182,6 +184,8 @@ def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any]) -> list[st
 
 
 ASSUMED, TESTED, NOT_TESTED = "assumed", "tested", "not tested"
+DONE = "done"
+"""By this audit itself, which then need not suppose it."""
 
 Item = dict[str, str]
 _TRUTH = (
@@ -189,6 +193,11 @@ _TRUTH = (
 )
 _DRAWN = "Memberships were drawn independently, {one} by {one}. The bounds rest on it."
 _ALONE = "No {one}'s score moves with another {one}'s membership. The bounds rest on it."
+_MEMBERSHIPS = "Memberships, on which the bounds rest."
+_ASKED = (
+    "The training function trains on the {one}s that it is given and on no others, and does not "
+    "know how the coins fell. The bounds rest on it, and on nothing else."
+)
 _WHOLE = (
     "All records of one person, or of what else a unit is, are in one unit, which was in or out "
     "whole. A unit's score is the mean of its records', and everything here counts units."
@@ -265,6 +274,13 @@ def _design(coins: bool) -> list[str]:
     return [_COINS] if coins else [_DRAWN, _ALONE]
 
 
+def _left_to_assume(coins: bool, drawn: str | None) -> list[str]:
+    """What the bounds rest on beyond what the audit itself has done."""
+    if drawn is None:
+        return _design(coins)
+    return [_ASKED] if coins else [_ALONE]
+
+
 def _trials(whole: bool, texts: Sequence[str]) -> list[str]:
     """What makes records, or the units that hold them whole, independent trials."""
     one = "unit" if whole else "record"
@@ -272,12 +288,26 @@ def _trials(whole: bool, texts: Sequence[str]) -> list[str]:
 
 
 def checklist_of_evidence(
-    *, looked_at: bool, grouped: bool, units: int, whole: bool = False, coins: bool = False
+    *,
+    looked_at: bool,
+    grouped: bool,
+    units: int,
+    whole: bool = False,
+    coins: bool = False,
+    drawn: str | None = None,
 ) -> list[Item]:
-    """The items of an audit of evidence; `looked_at` where gathering looked at its records."""
+    """The items of an audit of evidence; `looked_at` where gathering looked at its records.
+
+    `drawn` says how the audit itself drew memberships, where it did.
+    """
     like = f"{_LIKE}. {_LOOKED_AT if looked_at else 'Evidence cannot show it.'}"
     return [
-        *_items(ASSUMED, [_TRUTH, *_trials(whole, _design(coins)), _PAID]),
+        *_items(DONE, [f"{_MEMBERSHIPS} {drawn}"] if drawn else []),
+        *_items(ASSUMED, [
+            *([] if drawn else [_TRUTH]),
+            *_trials(whole, _left_to_assume(coins, drawn)),
+            _PAID,
+        ]),
         *_items(TESTED if looked_at else ASSUMED, [like]),
         *_items(NOT_TESTED, [
             "Attacks that the evidence does not allow. They are listed with what each would need.",

@@ -13,6 +13,7 @@ from membership.audit import design as designs
 from membership.audit import report, sentences
 from membership.audit.asked import DELTA, Asked
 from membership.audit.columns import notes_of_columns
+from membership.audit.named import FDR
 from membership.audit.ranking import ranked, strongest
 from membership.audit.reading import Scored, Several, read_scores
 from membership.audit.report import FORMAT, made_from
@@ -30,6 +31,7 @@ def audit(
     attacks: Sequence[str] = (),
     promised: float | None = None,
     promised_mu: float | None = None,
+    fdr: float = FDR,
 ) -> dict:
     """Say what attacks' scores prove of a model, or of several.
 
@@ -55,6 +57,8 @@ def audit(
         An epsilon that the training promised at `delta`, to be refuted or not.
     promised_mu : float, optional
         A mu of Gaussian privacy that it promised. With both, each bound has half of the error.
+    fdr : float
+        The share of wrong names, on average, at which members are named, in (0, 1).
 
     Returns
     -------
@@ -80,6 +84,8 @@ def audit(
         records have units, which then are what everything else counts; ``promises``, where one was
         given, [{notion, promised, delta, verdict, sentence}], with the verdict "refuted", "not
         refuted" or "not tested", which is that of records by which no attack could refute it;
+        ``named`` {fdr, members, sentence, assumed, own_rate, records [{record, score, p}]}, the
+        members that Benjamini and Hochberg's procedure names by conformal p-values;
         ``checklist``, what was assumed, tested and not tested [{status, text}].
         `audit.schema.json`, published with the book, has the whole form, and ``format`` names it.
 
@@ -92,7 +98,7 @@ def audit(
         `level`, `delta` or a promise is out of range, there are too few records, or `design` is
         "coins" and no fair coin gives so many members of a target.
     """
-    asked = Asked.checked(level, delta, seed, design, promised, promised_mu)
+    asked = Asked.checked(level, delta, seed, design, promised, promised_mu, fdr)
     if not isinstance(scored, Scored | Several):
         scored = read_scores(scored, attacks)
     elif attacks:

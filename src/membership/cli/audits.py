@@ -44,12 +44,18 @@ EVIDENCE = ".evidence"
 @click.option(
     "--design",
     type=click.Choice(["trials", "coins"]),
-    default="trials",
-    show_default=True,
-    help="coins: each record was included by its own fair coin in one training run.",
+    help="coins: each record was included by its own fair coin in one training run. Unless chosen, "
+    "trials, or what evidence says of its coins.",
 )
 @click.option("--promised", type=float, metavar="EPSILON", help="Promised at delta: is it refuted?")
 @click.option("--promised-mu", type=float, metavar="MU", help="Promised: is it refuted?")
+@click.option(
+    "--fdr",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Share of wrong names, on average, at which members are named.",
+)
 def audit(
     file: Path,
     output: Path,
@@ -57,9 +63,10 @@ def audit(
     delta: float,
     seed: int,
     attacks: tuple[str, ...],
-    design: str,
+    design: str | None,
     promised: float | None,
     promised_mu: float | None,
+    fdr: float,
 ) -> None:
     """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
@@ -72,14 +79,16 @@ def audit(
     from membership import audit as room
     from membership import tables
     from membership.audit.asked import Asked
+    from membership.audit.named import FDR
     from membership.audit.report import by_command, check_writable
     from membership.evidence import files
 
-    Asked.checked(level, delta, seed, design, promised, promised_mu)
+    Asked.checked(level, delta, seed, design or "trials", promised, promised_mu, fdr)
     options: dict[str, Any] = {"level": level, "delta": delta}
     promises = {"promised": promised, "promised_mu": promised_mu}
     options |= {name: value for name, value in promises.items() if value is not None}
-    options |= {} if design == "trials" else {"design": design}
+    options |= {} if design is None else {"design": design}
+    options |= {} if fdr == FDR else {"fdr": fdr}
     if file.suffix == EVIDENCE:
         if attacks:
             raise InputError(f"--attack {attacks[0]}: evidence has no columns of scores; leave out")

@@ -1,6 +1,8 @@
 """``membership calculate``: the privacy calculator at the command line."""
 
+import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,6 +54,25 @@ def _number(*names: str, **options: Any) -> Any:
 @_number("--epsilon", help="Target: epsilon at --delta.")
 @_number("--tpr", help="Target: the true positive rate at --fpr.")
 @_number("--fpr", default=0.001, show_default=True, help="0.001, 0.01 or 0.1.")
+@click.option(
+    "--phase",
+    "phases",
+    multiple=True,
+    metavar="NAME=VALUE,...",
+    help="A phase on the same records, composed with the run: rate=0.01,steps=5000,sigma=1.1. "
+    "Names are n, n_records, epochs, rate, steps and sigma; give it again for more phases, and "
+    "no run beside them if there is none.",
+)
+@click.option(
+    "--group", type=int, default=1, show_default=True, help="Records that one person has."
+)
+@_number("--prior", help="Share of members among the accused, for posteriors.")
+@_number("--at-epsilon", help="An epsilon whose delta is asked.")
+@click.option(
+    "--audit",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The audit.json of an audit, to hold its lower bounds beside the promise.",
+)
 @_number("--delta", default=1e-5, show_default=True, help="Of (epsilon, delta).")
 @click.option(
     "--protect",
@@ -62,7 +83,13 @@ def _number(*names: str, **options: Any) -> Any:
 )
 @_number("-C", "--clip", help="Largest norm of a gradient, to turn sigma into tau and back.")
 @_number("-d", "--dimension", "d", help="Rank of the gradients' covariance, for membership.")
-@_number("-K", "--susceptibility", "k", help="Of a record's gradient; d if absent.")
+@_number(
+    "-K",
+    "--susceptibility",
+    "k",
+    multiple=True,
+    help="Of a record's gradient; d if absent. Several: all those records together, too.",
+)
 @click.option("--beside/--alone", default=True, help="Ask dp_accounting, too (a few seconds).")
 def gmip(
     n: float | None,
@@ -71,32 +98,92 @@ def gmip(
     rate: float | None,
     steps: float | None,
     d: float | None,
-    k: float | None,
+    k: tuple[float, ...],
     clip: float | None,
     beside: bool,
+    prior: float | None,
+    at_epsilon: float | None,
+    audit: Path | None,
     **options: Any,
 ) -> None:
     """Membership and differential privacy of (noisy) SGD, by Leemann et al. (2023)."""
     from membership import privacy
 
     sizes = {"n": n, "n_records": n_records, "epochs": epochs, "rate": rate, "steps": steps}
-    run = {name: options[name] for name in ("sampling", "adjacency", "delta")}
+    run = {name: options[name] for name in ("sampling", "adjacency", "delta", "group")}
+    run["history"] = [_phase(text) for text in options["phases"]]
+    bounds = _bounds(audit) if audit else {}
     if clip is not None and n is not None:
         privacy.noise_multiplier(n, 1.0, clip)
-    sigma = _sigma(sizes, {"d": d, "k": k, **run}, clip, options)
-    assessment = privacy.assess(**sizes, d=d, k=k, sigma=sigma, **run)
+    own = {"d": d, "k": (k if len(k) > 1 else k[0]) if k else None}
+    sigma = _sigma(sizes, {**own, **run}, clip, options)
+    assessment = privacy.assess(**sizes, **own, sigma=sigma, **run)
+    asked = _asked(assessment, prior, at_epsilon)
     accountant = privacy.established(**sizes, sigma=sigma, **run) if beside else None
     click.echo(f"{options['sampling']} sampling: {DRAWN[options['sampling']]}")
-    click.echo(f"differential privacy: one record {NEIGHBOURS[options['adjacency']]}")
+    records = "one record" if options["group"] == 1 else f"{options['group']} records"
+    click.echo(f"differential privacy: {records} {NEIGHBOURS[options['adjacency']]}")
     click.echo(f"{'steps':40}{assessment.steps}")
-    click.echo(f"{'noise multiplier sigma':40}{sigma:.9g}")
+    click.echo(f"{'noise multiplier sigma':40}{assessment.sigma:.9g}")
     if clip is not None and n is not None:
-        click.echo(f"{f'noise tau at C = {clip:g}':40}{sigma * clip / n:.9g}")
-    for name, *cells in _rows(assessment, accountant, options["delta"]):
+        click.echo(f"{f'noise tau at C = {clip:g}':40}{assessment.sigma * clip / n:.9g}")
+    for name, *cells in [*_rows(assessment, accountant, options["delta"]), *asked]:
         click.echo(f"{name:40}{''.join(f'{cell:>22}' for cell in cells)}".rstrip())
     typical = ["membership: for a typical record, K = d; others may be found more easily"]
     for line in (typical if d and not k else []) + _notes(assessment, accountant):
         click.echo(line)
+    for line in _beside(assessment, bounds):
+        click.echo(line)
+    click.echo(f"to cite: {assessment.statement}")
+
+
+def _phase(text: str) -> dict[str, float]:
+    """A phase as it is written: names and values, of which the library knows the names."""
+    phase = {}
+    for part in text.replace(",", " ").split():
+        name, equals, value = part.partition("=")
+        try:
+            phase[name] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InputError(
+                f"--phase {text!r}: {part!r} is no name=number; as rate=0.01,steps=500"
+            )
+    return phase
+
+
+def _bounds(audit: Path) -> dict[str, Any]:
+    """An audit's lower bounds by their notion; an InputError where the file has none."""
+    try:
+        found = json.loads(audit.read_text(encoding="utf-8"))
+        bounds = {name: found[f"{name}_lower_bound"] for name in ("epsilon", "mu")}
+    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError):
+        raise InputError(
+            f"--audit {audit.name}: no lower bounds in it; give the audit.json that membership "
+            "audit wrote"
+        ) from None
+    return {name: bound for name, bound in bounds.items() if bound}
+
+
+def _beside(assessment: "Assessment", bounds: dict[str, Any]) -> list[str]:
+    """What an audit proved beside what was promised."""
+    lines, level = [], assessment.differential
+    if epsilon := bounds.get("epsilon"):
+        proved = f"audit: epsilon at least {epsilon['value']:.4f} at delta {epsilon['delta']:g}"
+        if epsilon["delta"] > 0:
+            most = level.epsilon_at(epsilon["delta"])
+            lines.append(f"{proved}, promised {_level(most)}: {_judged(epsilon['value'], most)}")
+        else:
+            lines.append(f"{proved}, where noisy SGD promises none; audit with --delta to compare")
+    if mu := bounds.get("mu"):
+        judged = _judged(mu["value"], level.mu)
+        lines.append(f"audit: mu at least {mu['value']:.4f}, promised {_level(level.mu)}: {judged}")
+    return lines
+
+
+def _judged(proved: float, promised: float) -> str:
+    return "the promise is refuted" if proved > promised else "not refuted by these attacks"
 
 
 def _sigma(
@@ -145,7 +232,28 @@ def _rows(
     for i, rate in enumerate((0.001, 0.01, 0.1)):
         cells = [promise.tpr[i] for promise in (*levels, *([accountant] if accountant else []))]
         rows.append((f"TPR at {100 * rate:g} % FPR, at most", *map(_percent, cells)))
+    for i, found in enumerate(assessment.mixture):
+        rate = 100 * (0.001, 0.01, 0.1)[i]
+        rows.append((f"TPR over all K at {rate:g} % FPR, at most", _percent(found)))
+    rows.append(("AUC, at most", *(f"{level.auc:.6f}" for level in levels)))
+    rows.append(("advantage, at most", *(f"{level.advantage:.6f}" for level in levels)))
     return [row[: 4 if accountant else 3] for row in rows]
+
+
+def _asked(
+    assessment: "Assessment", prior: float | None, epsilon: float | None
+) -> list[tuple[str, ...]]:
+    """Rows for what was asked besides: delta at an epsilon, members among the accused."""
+    levels, rows = (assessment.membership, assessment.differential), []
+    if epsilon is not None:
+        found = (f"{level.delta_at(epsilon):.6g}" for level in levels)
+        rows.append((f"delta at epsilon {epsilon:g}", *found))
+    if prior is not None:
+        each = [level.posterior(prior) for level in levels]
+        for i, rate in enumerate((0.001, 0.01, 0.1)):
+            name = f"members of the accused at {100 * rate:g} % FPR"
+            rows.append((name, *(_percent(found[i]) for found in each)))
+    return rows
 
 
 def _notes(assessment: "Assessment", accountant: "Established | None") -> list[str]:

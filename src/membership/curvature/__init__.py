@@ -2,8 +2,14 @@
 
 from membership.curvature.eigen import Spectrum, conditioned_inverse, spectrum
 from membership.curvature.epochs import epochs_variance
-from membership.curvature.gradients import WhiteBoxView, per_record_gradients, white_box_view
-from membership.curvature.hessians import hessian
+from membership.curvature.gradients import (
+    WhiteBoxView,
+    gradient_parts,
+    per_record_gradients,
+    white_box_view,
+)
+from membership.curvature.hessians import ggn, hessian
+from membership.curvature.inverse import least_damping
 from membership.curvature.laplace import last_layer_laplace
 from membership.curvature.last_layer import LaplacePosterior, LastLayer, last_layer
 from membership.curvature.noise import (
@@ -22,10 +28,13 @@ __all__ = [
     "WhiteBoxView",
     "conditioned_inverse",
     "epochs_variance",
+    "ggn",
     "gradient_moments",
+    "gradient_parts",
     "hessian",
     "last_layer",
     "last_layer_laplace",
+    "least_damping",
     "least_loss_share",
     "loss_share",
     "per_record_gradients",

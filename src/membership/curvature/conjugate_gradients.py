@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from membership.curvature.eigen import require_positive
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.eigen import MARGIN, require_positive
+from membership.curvature.hessians import curvature_matrix
 from membership.curvature.objective import Objective
-from membership.curvature.products import Product, hessian_product
+from membership.curvature.products import Product, curvature_product
 from membership.errors import InputError, RunError
 
 MOST_VECTORS = 256
@@ -105,7 +105,7 @@ def conjugate_gradients(
     Parameters
     ----------
     product : callable
-        From vectors (count, p) to their products with H, as `hessian_product` gives.
+        From vectors (count, p) to their products with H, as `curvature_product` gives.
     right : torch.Tensor of float64, shape (count, p)
         The right-hand sides, in rows.
     damping : float
@@ -176,21 +176,43 @@ def _relative(residual: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
 
 def _refuse(product: Product, right: torch.Tensor, damping: float, smallest: float) -> None:
     """Raise the InputError that names a sufficient damping, from the smallest eigenvalue."""
-
-    def times(vector: np.ndarray) -> np.ndarray:
-        row = torch.as_tensor(vector.reshape(1, -1)).to(right)
-        return product(row).cpu().numpy().ravel()
-
-    count = right.shape[1]
-    # pyrefly: ignore
-    operator = LinearOperator((count, count), matvec=times, dtype=np.float64)
-    start = right.sum(0).cpu().numpy()
+    start = right.sum(0)
+    how = {"which": "SA", "tol": 1e-2, "v0": start.cpu().numpy(), "return_eigenvectors": False}
     try:
-        lowest = eigsh(operator, 1, which="SA", tol=1e-2, v0=start, return_eigenvectors=False)
-        smallest = min(smallest, float(lowest[0]))
+        smallest = min(smallest, float(eigsh(_operator(product, start), 1, **how)[0]))
     except ArpackNoConvergence as error:
         smallest = min([smallest, *error.eigenvalues])
     require_positive(smallest, damping)
+
+
+def _operator(product: Product, like: torch.Tensor) -> LinearOperator:
+    """Products as scipy asks for them, with vectors like one."""
+
+    def times(vector: np.ndarray) -> np.ndarray:
+        return product(torch.as_tensor(vector.reshape(1, -1)).to(like)).cpu().numpy().ravel()
+
+    # pyrefly: ignore
+    return LinearOperator((len(like), len(like)), matvec=times, dtype=np.float64)
+
+
+# Up to so many parameters all eigenvalues are had sooner than those at the ends.
+FEW = 500
+# How far an eigenvalue at an end may be off, relative to the largest: a tenth of the margin.
+ENDS = MARGIN / 10
+
+
+def ends(product: Product, size: int, device: torch.device) -> tuple[float, float]:
+    """The smallest eigenvalue, and the largest by absolute value, to a few digits."""
+    like = torch.zeros(size, dtype=torch.float64, device=device)
+    if size <= FEW:
+        values = torch.linalg.eigvalsh(product(torch.diag(like + 1.0)))
+        return float(values[0]), float(values.abs().max())
+    start = np.random.default_rng(0).standard_normal(size)
+    how = {"v0": start, "return_eigenvectors": False, "tol": ENDS}
+    largest = abs(float(eigsh(_operator(product, like), 1, which="LM", **how)[0]))
+    # The tolerance is relative to what is found; the smallest may be near 0, and this is not.
+    shifted = _operator(lambda vectors: largest * vectors - product(vectors), like)
+    return largest - float(eigsh(shifted, 1, which="LA", **how)[0]), largest
 
 
 # Systems solved side by side: their vectors take 6 x 128 x 8 p bytes.
@@ -203,17 +225,21 @@ FORMED = 5000
 
 
 class Solver:
-    """Solves (H + damping I) x = b for one model's Hessian H over its training records.
+    """Solves (H + damping I) x = b for one model's curvature H over its training records.
 
     Many systems to come (`n_systems`) pay for a better preconditioner.
     """
 
     def __init__(self, goal: Objective, x: torch.Tensor, y: torch.Tensor, n_systems: int):
-        self.device = goal.device
+        self.device, self.size = goal.device, goal.size
         many = goal.size < min(n_systems, FORMED)
         self.products = _formed(goal, x, y) if many else _from_records(goal, x, y)
         rough = low_rank(self.products[torch.float32], goal.size, n_systems, goal.device)
         self.low_rank = {kind: rough and rough.to(kind) for kind in self.products}
+
+    def ends(self) -> tuple[float, float]:
+        """The smallest eigenvalue, and the largest by absolute value, of the matrix."""
+        return ends(self.products[torch.float64], self.size, self.device)
 
     def solve(self, right: torch.Tensor, damping: float, tolerance: float) -> Solution:
         """Solve for the rows of `right` (count, p); as `conjugate_gradients`.
@@ -243,13 +269,13 @@ def _from_records(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> dict[tor
     """Products that go over all records each time and hold no matrix."""
     single = [part.float() if part.is_floating_point() else part for part in (x, y)]
     return {
-        torch.float64: hessian_product(goal, x, y),
-        torch.float32: hessian_product(goal.to(torch.float32), *single),
+        torch.float64: curvature_product(goal, x, y),
+        torch.float32: curvature_product(goal.to(torch.float32), *single),
     }
 
 
 def _formed(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> dict[torch.dtype, Product]:
     """Products with the Hessian, formed once: with more systems than parameters the sooner way."""
-    matrix = hessian_matrix(goal, x, y)
+    matrix = curvature_matrix(goal, x, y)
     matrices = {torch.float64: matrix, torch.float32: matrix.float()}
     return {kind: partial(torch.matmul, other=other) for kind, other in matrices.items()}

@@ -41,7 +41,8 @@ def slopes_apart(
     share = max(SHARE, 10 * rounding ** (2 / 3))
     # Slopes that drown in the rounding of the values.
     floor = 10 * rounding * float(1 + values.abs().max()) * len(values) ** 0.5 / step
-    still = {name: row for name, row in (constant or {}).items() if not gradient[name][row].any()}
+    constant = {name: row for name, row in (constant or {}).items() if name in gradient}
+    still = {name: row for name, row in constant.items() if not gradient[name][row].any()}
     slope = given = 0.0
     for _ in range(DIRECTIONS):
         way = _drawn(scale, parameters, generator)

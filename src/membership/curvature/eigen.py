@@ -1,7 +1,7 @@
 """The eigendecomposition of a Hessian, and the inverses that attacks condition on it."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -9,17 +9,34 @@ from torch import nn
 
 from membership import memory
 from membership.arrays import as_float64, from_zero, one_of
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.hessians import SMALLER, curvature_matrix
 from membership.curvature.objective import Loss, Objective, objective
+from membership.curvature.suitable import Parameters
 from membership.errors import InputError
 
 CONDITIONINGS = ("damping", "low-rank")
 CONVENTIONS = ("paper", "authors")
+# The share of the largest eigenvalue, by absolute value, that `damping="least"` leaves the least.
+MARGIN = 1e-3
+
+
+class Basis(Protocol):
+    """Where a matrix that stands for the curvature is diagonal."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """The eigenvalues, (p,)."""
+
+    def rotate(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Vectors (..., p) in the basis."""
+
+    def check(self, goal: Objective) -> None:
+        """Raise an InputError where it is of something else than an objective."""
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    r"""Eigenvalues and eigenvectors of the mean loss's Hessian, :math:`H = Q \Lambda Q^\top`.
+    r"""Eigenvalues and eigenvectors of the mean loss's curvature, :math:`H = Q \Lambda Q^\top`.
 
     In the eigenbasis every function of H is elementwise: one decomposition serves any number of
     dampings, ranks and controls.
@@ -30,10 +47,13 @@ class Spectrum:
         Ascending.
     vectors : torch.Tensor of float64, shape (p, p)
         Eigenvectors in columns, on the device they were computed on.
+    matrix : {"hessian", "ggn"}
+        What it is of.
     """
 
     values: np.ndarray
     vectors: torch.Tensor
+    matrix: str = "hessian"
 
     def rotate(self, vectors: torch.Tensor) -> torch.Tensor:
         """Vectors (..., p) in the eigenbasis."""
@@ -46,15 +66,30 @@ class Spectrum:
                 f"spectrum: it has {len(self.values):,} eigenvalues, and the model {goal.size:,} "
                 "parameters; pass the spectrum of this model"
             )
+        if self.matrix != goal.matrix:
+            raise InputError(
+                f"spectrum: it is of matrix = {self.matrix!r}, and {goal.matrix!r} is asked for; "
+                f"pass curvature.spectrum(..., matrix={goal.matrix!r})"
+            )
 
 
-def spectrum(model: nn.Module, loss: Loss, x: Any, y: Any) -> Spectrum:
-    """Decompose the exact Hessian of the mean loss, without the weight decay's part.
+def spectrum(
+    model: nn.Module,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    *,
+    matrix: str = "hessian",
+    parameters: Parameters = None,
+) -> Spectrum:
+    """Decompose the exact curvature of the mean loss, without the weight decay's part.
 
     Parameters
     ----------
-    model, loss, x, y
+    model, loss, x, y, parameters
         As for :func:`hessian`.
+    matrix : {"hessian", "ggn"}
+        The one or the Gauss-Newton matrix.
 
     Returns
     -------
@@ -65,21 +100,21 @@ def spectrum(model: nn.Module, loss: Loss, x: Any, y: Any) -> Spectrum:
     InputError
         As for :func:`hessian`; the memory counted is that of the decomposition.
     """
-    goal = objective(model, loss, x, y)
+    goal = objective(model, loss, x, y, parameters, matrix)
     return spectrum_of(goal, *goal.records(x, y))
 
 
 def spectrum_of(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Spectrum:
-    """Decompose the Hessian of a checked objective, as `spectrum` does of a model."""
+    """Decompose the curvature of a checked objective, as `spectrum` does of a model."""
     memory.require(
         # The matrix, its eigenvectors, and twice as much for the divide-and-conquer method.
         4 * 8.0 * goal.size**2,
         f"the eigendecomposition for {goal.size:,} parameters",
-        "use solver='cg', which needs none of it",
+        SMALLER,
         goal.device,
     )
-    values, vectors = torch.linalg.eigh(hessian_matrix(goal, x, y))
-    return Spectrum(values.cpu().numpy(), vectors)
+    values, vectors = torch.linalg.eigh(curvature_matrix(goal, x, y))
+    return Spectrum(values.cpu().numpy(), vectors, goal.matrix)
 
 
 def conditioned_inverse(
@@ -125,18 +160,30 @@ def conditioned_inverse(
     return np.divide(1.0, values + shift, out=np.zeros_like(values), where=kept)
 
 
-def check_conditioning(damping: float, conditioning: str, convention: str) -> None:
+def check_conditioning(damping: float | str, conditioning: str, convention: str) -> None:
     """Raise an InputError for a parameter of `conditioned_inverse` out of its range."""
+    if isinstance(damping, str):
+        raise InputError(f"damping = {damping!r}: expected a number from 0 up")
     from_zero("damping", damping)
     one_of("conditioning", conditioning, CONDITIONINGS)
     one_of("convention", convention, CONVENTIONS)
 
 
+def least(smallest: float, largest: float) -> float:
+    """The least damping that leaves the smallest of the damped eigenvalues the margin.
+
+    `largest` is so by absolute value.
+    """
+    return max(0.0, MARGIN * largest - smallest)
+
+
 def require_positive(smallest: float, damping: float) -> None:
-    """Raise an InputError unless `smallest` + `damping` is above 0, naming a damping that is."""
+    """Raise an InputError unless `smallest` + `damping` is above 0, naming the ways out."""
     if smallest + damping <= 0:
         enough = float(f"{-1.1 * smallest + 1e-6:.2g}")
         raise InputError(
-            f"damping = {damping:g}: the Hessian's smallest eigenvalue is {smallest:.3g}, so the "
-            f"damped matrix is not positive definite; a damping of {enough:g} would do"
+            f"damping = {damping:g}: the smallest eigenvalue is {smallest:.3g}, so the damped "
+            f"matrix is not positive definite; a damping of {enough:g} would do, and attacks take "
+            "damping='least', which finds one, matrix='ggn', which has no negative eigenvalue, or "
+            "a part of the model by parameters="
         )

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from membership import memory
-from membership.arrays import FloatArray
+from membership.arrays import FloatArray, one_of, whole
 from membership.curvature.checks import named, to_train
 from membership.curvature.objective import (
     Loss,
@@ -25,17 +25,29 @@ from membership.curvature.objective import (
     objective,
     pair,
 )
+from membership.curvature.suitable import Parameters
 from membership.errors import InputError
 
 if TYPE_CHECKING:
-    from membership.curvature.eigen import Spectrum
+    from membership.curvature.eigen import Basis, Spectrum
 
 # Numbers a block of gradients may hold: 128 MB in float64.
 BLOCK_NUMBERS = 1 << 24
+# And one that is only passed on: small enough that the next finds its memory in the caches.
+PART_NUMBERS = 1 << 20
 
 
-def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.ndarray:
-    """The gradient of each record's loss with respect to all parameters that are trained.
+def per_record_gradients(
+    model: nn.Module,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    *,
+    parameters: Parameters = None,
+    dtype: str = "float64",
+    batch_size: int | None = None,
+) -> np.ndarray:
+    """The gradient of each record's loss with respect to the parameters of a model.
 
     Parameters
     ----------
@@ -45,13 +57,20 @@ def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.nda
         ``loss(output, y)`` gives one value a record.
     x, y : array_like or torch.Tensor, shape (records, ...)
         Records and their targets.
+    parameters : names or predicate, optional
+        Those that count, all others being constants: names of parameters or of modules that hold
+        them, as ``["head", "blocks.3"]``, or a function of a name that says whether it does. Those
+        that are trained (``requires_grad``) where nothing is said.
+    dtype : {"float64", "float32"}
+        In which the gradients are computed, whatever the model's own precision.
+    batch_size : int, optional
+        Records at a time; as many as the caches of a processor hold where nothing is said.
 
     Returns
     -------
-    numpy.ndarray of float64, shape (records, p)
-        Parameters in the order of ``model.parameters()``, each row by row, without those that are
-        frozen (``requires_grad`` is False); in float64 whatever the model's own precision. 0 for
-        an embedding's row of padding, which no training moves.
+    numpy.ndarray of `dtype`, shape (records, p)
+        Parameters in the order of ``model.parameters()``, each row by row. 0 for an embedding's
+        row of padding, which no training moves.
 
     Raises
     ------
@@ -59,21 +78,94 @@ def per_record_gradients(model: nn.Module, loss: Loss, x: Any, y: Any) -> np.nda
         See `membership.curvature.objective`; some gradients are not finite; or they do not fit in
         memory.
     """
-    goal = objective(model, loss, x, y)
-    x, y = goal.records(x, y)
-    needed = 8.0 * len(x) * goal.size
-    memory.require(needed, f"{len(x):,} gradients", "ask for fewer records at a time")
-    result = np.empty((len(x), goal.size))
+    parts = _Parts.of(model, loss, x, y, parameters, dtype, batch_size)
+    n, goal = len(parts.x), parts.goal
+    needed = float(np.dtype(dtype).itemsize * n * goal.size)
+    memory.require(needed, f"{n:,} gradients", "take them in parts by gradient_parts")
+    result = np.empty((n, goal.size), dtype)
     first = 0
-    for block, _ in gradient_blocks(goal, x, y):
-        require_finite_gradients(block, first)
-        result[first : first + len(block)] = block.cpu().numpy()
-        first += len(block)
+    for part in parts.each():
+        result[first : first + len(part)] = part
+        first += len(part)
     return result
+
+
+def gradient_parts(
+    model: nn.Module,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    *,
+    parameters: Parameters = None,
+    dtype: str = "float64",
+    batch_size: int | None = None,
+) -> Iterator[np.ndarray]:
+    """As `per_record_gradients`, some records at a time, in their order.
+
+    Parameters
+    ----------
+    model, loss, x, y, parameters, dtype, batch_size
+        As for `per_record_gradients`.
+
+    Returns
+    -------
+    iterator of numpy.ndarray of `dtype`, shape (some records, p)
+        Everything is checked before the first.
+
+    Raises
+    ------
+    InputError
+        As `per_record_gradients`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from membership import curvature
+    >>> model, cross_entropy = torch.nn.Linear(2, 2), torch.nn.CrossEntropyLoss(reduction="none")
+    >>> x, y = torch.eye(2).repeat(50, 1), torch.arange(2).repeat(50)
+    >>> parts = curvature.gradient_parts(model, cross_entropy, x, y, batch_size=40)
+    >>> [part.shape for part in parts]
+    [(40, 6), (40, 6), (20, 6)]
+    """
+    return _Parts.of(model, loss, x, y, parameters, dtype, batch_size).each()
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What gradients are asked of, checked."""
+
+    goal: Objective
+    x: torch.Tensor
+    y: torch.Tensor
+    size: int
+
+    @classmethod
+    def of(
+        cls, model: nn.Module, loss: Loss, x: Any, y: Any, parameters: Any, dtype: str, size: Any
+    ) -> "_Parts":
+        one_of("dtype", dtype, ("float64", "float32"))
+        if size is not None:
+            whole("batch_size", size)
+        goal = objective(model, loss, x, y, parameters)
+        x, y = goal.records(x, y)
+        if dtype == "float32":
+            goal = goal.to(torch.float32)
+            x, y = (part.float() if part.is_floating_point() else part for part in (x, y))
+        return cls(goal, x, y, size or max(1, PART_NUMBERS // goal.size))
+
+    def each(self) -> Iterator[np.ndarray]:
+        """Parts of the gradients, which are finite."""
+        first = 0
+        for block, _ in gradient_blocks(self.goal, self.x, self.y, self.size):
+            require_finite_gradients(block, first)
+            yield block.cpu().numpy()
+            first += len(block)
 
 
 def require_finite_gradients(block: torch.Tensor, first: int, what: str = "") -> None:
     """Raise an InputError that names the records of a block, from the first on, with none."""
+    if torch.isfinite(block.sum()):  # one pass; a sum that overflows is looked into
+        return
     lost = (~torch.isfinite(block).all(1)).nonzero().flatten()
     if len(lost):
         raise InputError(
@@ -84,11 +176,11 @@ def require_finite_gradients(block: torch.Tensor, first: int, what: str = "") ->
 
 
 def gradient_blocks(
-    goal: Objective, x: torch.Tensor, y: torch.Tensor
+    goal: Objective, x: torch.Tensor, y: torch.Tensor, size: int | None = None
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Gradients (block, p) and losses (block,) of the records, block by block, in their order."""
     take = gradients_at_once if goal.vectorised else gradients_by_graph
-    size = max(1, BLOCK_NUMBERS // goal.size)
+    size = size or max(1, BLOCK_NUMBERS // goal.size)
     for some_x, some_y in zip(x.split(size), y.split(size), strict=True):
         yield take(goal, some_x, some_y)
 
@@ -139,7 +231,13 @@ class WhiteBoxView:
 
 
 def white_box_view(
-    model: nn.Module, loss: Loss, train: tuple, query: tuple, spectrum: "Spectrum | None" = None
+    model: nn.Module,
+    loss: Loss,
+    train: tuple,
+    query: tuple,
+    spectrum: "Spectrum | None" = None,
+    *,
+    parameters: Parameters = None,
 ) -> WhiteBoxView:
     """Read a model once, for any number of scores.
 
@@ -154,6 +252,8 @@ def white_box_view(
     spectrum : Spectrum, optional
         Of the Hessian over the training records; the view is then in its eigenbasis. Without one
         it is in the model's own parameters.
+    parameters : names or predicate, optional
+        As for `per_record_gradients`.
 
     Returns
     -------
@@ -165,7 +265,8 @@ def white_box_view(
     InputError
         As `membership.curvature.per_record_gradients`, or the spectrum is another model's.
     """
-    goal = objective(model, loss, *pair("train", train))
+    matrix = "hessian" if spectrum is None else spectrum.matrix
+    goal = objective(model, loss, *pair("train", train), parameters, matrix)
     query = goal.queried(query)
     size = 8.0 * len(query[0]) * goal.size
     memory.require(2 * size, f"{len(query[0]):,} gradients", "query fewer records at a time")
@@ -180,7 +281,7 @@ def white_box_view(
 
 
 def views(
-    goal: Objective, train: tuple, query: tuple, spectrum: "Spectrum | None" = None
+    goal: Objective, train: tuple, query: tuple, spectrum: "Basis | None" = None
 ) -> Iterator[WhiteBoxView]:
     """Views of the queried records in blocks, in their order; as `white_box_view`."""
     if spectrum is not None:

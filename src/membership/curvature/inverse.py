@@ -1,4 +1,4 @@
-r"""What stands for the inverse Hessian: its eigenvalues, a Cholesky factor or conjugate gradients.
+r"""What stands for the inverse of the curvature: eigenvalues, a factor or conjugate gradients.
 
 P stands for :math:`H^{-1}` or, with the weight decay, for :math:`(H + \alpha I)^{-1}`, and P' for
 the :math:`H^{-1}` between two of them. Vectors are the rows of (count, p), in the basis of the
@@ -9,30 +9,35 @@ thirty times as many; the latter pays where many dampings or a low rank are aske
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
+from torch import nn
 
 from membership import memory
 from membership.arrays import FloatArray, one_of
-from membership.curvature.conjugate_gradients import Solver
+from membership.curvature.conjugate_gradients import Solver, ends
 from membership.curvature.eigen import (
+    Basis,
     Spectrum,
     check_conditioning,
     conditioned_inverse,
+    least,
     require_positive,
     spectrum_of,
 )
-from membership.curvature.hessians import hessian_matrix
-from membership.curvature.objective import Objective
+from membership.curvature.hessians import SMALLER, curvature_matrix
+from membership.curvature.kronecker import kronecker
+from membership.curvature.objective import Loss, Objective, objective
+from membership.curvature.products import curvature_product
+from membership.curvature.suitable import Parameters
 from membership.errors import InputError
 
 # Columns eliminated at a time: large enough that nearly all work is products of matrices.
 BLOCK = 512
-# Up to so many parameters all eigenvalues are had sooner than the smallest alone.
-FEW = 500
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,10 @@ class Factor:
         return solution
 
 
-def factor(goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float) -> Factor:
-    """Factorise the damped Hessian of the mean loss, in the Hessian's own memory.
+def factor(
+    goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float | str
+) -> tuple[Factor, float]:
+    """Factorise the damped curvature of the mean loss, in its own memory; with the damping.
 
     Raises
     ------
@@ -77,17 +84,20 @@ def factor(goal: Objective, x: torch.Tensor, y: torch.Tensor, damping: float) ->
     memory.require(
         8.0 * goal.size * (goal.size + 4 * BLOCK),
         f"the Cholesky factor for {goal.size:,} parameters",
-        "use solver='cg', which needs none of it",
+        SMALLER,
         goal.device,
     )
-    matrix = hessian_matrix(goal, x, y)
+    matrix = curvature_matrix(goal, x, y)
+    if isinstance(damping, str):
+        damping = least(*ends(partial(torch.matmul, other=matrix), goal.size, goal.device))
     matrix.diagonal().add_(damping)
     if not factorised(matrix):
         matrix = matrix.new_empty(0)  # its memory is needed once more
-        smallest = _smallest(hessian_matrix(goal, x, y).cpu().numpy())
+        matrix = curvature_matrix(goal, x, y)
+        smallest, _ = ends(partial(torch.matmul, other=matrix), goal.size, goal.device)
         # Rounding makes a singular matrix fail whose smallest eigenvalue comes out above 0.
         require_positive(min(smallest, -damping), damping)
-    return Factor(matrix)
+    return Factor(matrix), damping
 
 
 def factorised(matrix: torch.Tensor) -> bool:
@@ -137,15 +147,8 @@ def _blocks(size: int) -> list[slice]:
     return [slice(first, min(first + BLOCK, size)) for first in range(0, size, BLOCK)]
 
 
-def _smallest(matrix: np.ndarray) -> float:
-    """The smallest eigenvalue, to a few digits."""
-    if len(matrix) <= FEW:
-        return float(np.linalg.eigvalsh(matrix)[0])
-    start = np.random.default_rng(0).standard_normal(len(matrix))
-    return float(eigsh(matrix, 1, which="SA", v0=start, tol=1e-3, return_eigenvectors=False)[0])
-
-
-SOLVERS = ("exact", "cg")
+LEAST = "least"
+SOLVERS = ("exact", "cg", "kfac", "ekfac")
 
 
 class Inverse(Protocol):
@@ -166,7 +169,7 @@ class Inverse(Protocol):
 
 @dataclass(frozen=True)
 class Eigenvalues:
-    """In the eigenbasis of the Hessian, where both are diagonal: the diagonals, of shape (p,)."""
+    """In the eigenbasis of the curvature, where both are diagonal: the diagonals, of shape (p,)."""
 
     outer: FloatArray
     inner: FloatArray
@@ -268,6 +271,54 @@ class ConjugateGradients:
         return torch.as_tensor(vectors).to(self.solver.device)
 
 
+def least_damping(
+    model: nn.Module,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    *,
+    matrix: str = "hessian",
+    parameters: Parameters = None,
+) -> float:
+    r"""The least damping at which the curvature is positive definite beyond a margin.
+
+    With :math:`\sigma` the eigenvalues, the least :math:`\epsilon \ge 0` with
+    :math:`\min \sigma_i + \epsilon \ge 10^{-3} \max |\sigma_i|`: no direction is weighed more than
+    a thousand times as much as the steepest. Attacks find it by ``damping="least"``.
+
+    Parameters
+    ----------
+    model, loss, x, y, parameters
+        As for `hessian`.
+    matrix : {"hessian", "ggn"}
+
+    Returns
+    -------
+    float
+        The eigenvalues at the ends are found by products, without the matrix, to a tenth of the
+        margin.
+
+    Raises
+    ------
+    InputError
+        As for `hessian`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from membership import curvature
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    >>> given = model, torch.nn.CrossEntropyLoss(reduction="none"), torch.eye(2), [0, 1]
+    >>> ggn = curvature.least_damping(*given, matrix="ggn")
+    >>> 0 < ggn < curvature.least_damping(*given)
+    True
+    """
+    goal = objective(model, loss, x, y, parameters, matrix)
+    product = curvature_product(goal, *goal.records(x, y))
+    return least(*ends(product, goal.size, goal.device))
+
+
 def eigenvalues(
     values: FloatArray,
     damping: float,
@@ -289,23 +340,47 @@ def identity(size: int) -> Eigenvalues:
     return Eigenvalues(ones, ones)
 
 
+class Inverted(NamedTuple):
+    """What stands for the inverse, the basis in which it works, if in one, and the damping."""
+
+    inverse: Inverse
+    basis: Basis | None
+    damping: float
+
+
 @dataclass(frozen=True)
 class Inversion:
-    """How the Hessian is inverted: `attacks.iha` has the parameters; an `InputError` as there.
+    """How the curvature is inverted: `attacks.iha` has the parameters; an `InputError` as there.
 
     A factor does where there is one damping and no spectrum at hand.
     """
 
-    damping: float
+    damping: float | str
     conditioning: str
     convention: str
     solver: str
     spectrum: Spectrum | None = None
     tolerance: float = 1e-6
+    matrix: str = "hessian"
 
     def __post_init__(self) -> None:
-        check_conditioning(self.damping, self.conditioning, self.convention)
+        finds = self.damping == LEAST
+        check_conditioning(0.0 if finds else self.damping, self.conditioning, self.convention)
+        if finds and self.conditioning == "low-rank":
+            raise InputError(
+                "damping = 'least': the damping of a low rank is the threshold of its eigenvalues; "
+                "give a number, or conditioning='damping'"
+            )
         one_of("solver", self.solver, SOLVERS)
+        if self.solver in ("kfac", "ekfac") and self.matrix != "ggn":
+            raise InputError(
+                f"solver = {self.solver!r}: its factors are of the Gauss-Newton matrix; give "
+                "matrix='ggn' with it"
+            )
+        if self.spectrum is not None and self.solver != "exact":
+            raise InputError(
+                f"spectrum: solver = {self.solver!r} does not read it; give solver='exact' with it"
+            )
         if self.solver == "cg" and self.conditioning == "low-rank":
             raise InputError(
                 "conditioning = 'low-rank': conjugate gradients cannot leave eigenvalues out; use "
@@ -318,22 +393,31 @@ class Inversion:
         train: tuple[torch.Tensor, torch.Tensor],
         n_queries: int,
         shift: float = 0.0,
-    ) -> tuple[Inverse, Spectrum | None]:
-        """What stands for the inverse, and the spectrum in whose basis it works, if in one.
-
-        `conditioned_inverse` has the shift.
-        """
+    ) -> Inverted:
+        """Invert the curvature of an objective; `conditioned_inverse` has the shift."""
+        damping = self.damping
         if self.solver == "cg":
             systems = Solver(goal, *train, n_systems=n_queries)
-            return ConjugateGradients(systems, self.damping, shift, self.tolerance), None
-        if self.spectrum is None and self.conditioning == "damping":
-            inner = factor(goal, *train, self.damping)
-            outer = factor(goal, *train, self.damping + shift) if shift else inner
-            return Factors(outer, inner), None
+            damping = least(*systems.ends()) if isinstance(damping, str) else damping
+            found = ConjugateGradients(systems, damping, shift, self.tolerance)
+            return Inverted(found, None, damping)
+        if self.solver == "exact" and self.spectrum is None and self.conditioning == "damping":
+            inner, damping = factor(goal, *train, damping)
+            outer, _ = factor(goal, *train, damping + shift) if shift else (inner, damping)
+            return Inverted(Factors(outer, inner), None, damping)
+        basis = self._basis(goal, train)
+        values = basis.values
+        if isinstance(damping, str):
+            damping = least(float(values.min()), float(np.abs(values).max()))
+        how = (damping, self.conditioning, self.convention, shift)
+        return Inverted(eigenvalues(values, *how), basis, damping)
+
+    def _basis(self, goal: Objective, train: tuple[torch.Tensor, torch.Tensor]) -> Basis:
+        if self.solver != "exact":
+            return kronecker(goal, *train, corrected=self.solver == "ekfac")
         spectrum = self.spectrum or spectrum_of(goal, *train)
         spectrum.check(goal)
-        how = (self.damping, self.conditioning, self.convention, shift)
-        return eigenvalues(spectrum.values, *how), spectrum
+        return spectrum
 
 
 def _numbers(values: torch.Tensor) -> FloatArray:

@@ -22,7 +22,7 @@ from membership import memory
 from membership.arrays import FloatArray, as_float64, one_of
 from membership.curvature.eigen import Spectrum
 from membership.curvature.gradients import gradient_blocks
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.hessians import curvature_matrix
 from membership.curvature.objective import Objective
 from membership.errors import InputError
 
@@ -121,7 +121,7 @@ def leading_directions(goal: Objective, x: torch.Tensor, y: torch.Tensor, least:
         "take a narrower network",
         goal.device,
     )
-    matrix = hessian_matrix(goal, x, y).cpu().numpy()
+    matrix = curvature_matrix(goal, x, y).cpu().numpy()
     values, vectors = eigh(
         matrix, overwrite_a=True, check_finite=False, subset_by_value=(least, np.inf)
     )

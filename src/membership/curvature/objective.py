@@ -16,6 +16,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from membership import networks
+from membership.arrays import one_of
 from membership.curvature.checks import (
     BACKWARD,
     check_backward,
@@ -26,8 +27,10 @@ from membership.curvature.checks import (
     to_train,
 )
 from membership.curvature.copies import Loss, RecordLoss, model_copy
-from membership.curvature.suitable import require_suitable
+from membership.curvature.suitable import Parameters, chosen, require_suitable
 from membership.errors import InputError
+
+MATRICES = ("hessian", "ggn")
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Objective:
         Whether it reads whole numbers, as one with an embedding does.
     vectorised : bool
         Whether torch can take the gradients of many records at once.
+    matrix : {"hessian", "ggn"}
+        What stands for the curvature of the mean loss.
     """
 
     module: nn.Module
@@ -58,6 +63,7 @@ class Objective:
     model: nn.Module
     whole: bool = False
     vectorised: bool = True
+    matrix: str = "hessian"
 
     @property
     def size(self) -> int:
@@ -87,15 +93,21 @@ class Objective:
 
     def to(self, dtype: torch.dtype) -> "Objective":
         """The same in another precision, for what need not be exact."""
-        other = _copied(self.model, self.loss, dtype)
-        return replace(other, whole=self.whole, vectorised=self.vectorised)
+        other = _copied(self.model, self.loss, dtype, set(self.parameters))
+        kept = {name: getattr(self, name) for name in ("whole", "vectorised", "matrix")}
+        return replace(other, **kept)
+
+    def answers(self, parameters: dict, x: torch.Tensor) -> Any:
+        """What the model answers with these parameters, (records, ...)."""
+        with differentiable():
+            # A copy: the first layer may work in place.
+            output = functional_call(self.module, (parameters, self.buffers), (x.clone(),))
+            return networks.with_records(output, len(x))
 
     def losses(self, parameters: dict, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Losses (records,) of the model with these parameters."""
-        with _differentiable():
-            # A copy: the first layer may work in place.
-            output = functional_call(self.module, (parameters, self.buffers), (x.clone(),))
-            return self.loss(networks.with_records(output, len(x)), y)
+        with differentiable():
+            return self.loss(self.answers(parameters, x), y)
 
     def records(self, x: Any, y: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Records as this objective reads them, on its device.
@@ -127,7 +139,7 @@ class Objective:
 
 
 @contextmanager
-def _differentiable() -> Iterator[None]:
+def differentiable() -> Iterator[None]:
     """Attention and weight norm by plain formulas: torch's fused ones have no second derivatives.
 
     Those of a weight norm it does give, but without the share of the norm itself.
@@ -161,12 +173,24 @@ def pair(name: str, value: Any) -> tuple[Any, Any]:
     return value[0], value[1]
 
 
-def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
-    """Check a model and its loss, tried on the records, and copy it to float64."""
+def objective(
+    model: nn.Module,
+    loss: Loss,
+    x: Any,
+    y: Any,
+    parameters: Parameters = None,
+    matrix: str = "hessian",
+) -> Objective:
+    """Check a model and its loss, tried on the records, and copy it to float64.
+
+    `parameters` are those that curvature is asked of, as in `per_record_gradients`, and `matrix`
+    what stands for it.
+    """
     if not torch.is_grad_enabled():
         raise InputError("gradients are off: call this outside of torch.no_grad or inference_mode")
+    one_of("matrix", matrix, MATRICES)
     require_suitable(model)
-    goal = _copied(model, loss, torch.float64)
+    goal = replace(_copied(model, loss, torch.float64, chosen(model, parameters)), matrix=matrix)
     if not torch.isfinite(goal.vector()).all():
         raise InputError("model: some parameters are not finite; its training has diverged")
     x = networks.as_tensor("x", x)
@@ -182,15 +206,14 @@ def objective(model: nn.Module, loss: Loss, x: Any, y: Any) -> Objective:
         return replace(goal, vectorised=_vectorises(goal, *first))
 
 
-def _copied(model: nn.Module, loss: Loss, dtype: torch.dtype) -> Objective:
-    """An objective on a copy of the model in another precision."""
+def _copied(model: nn.Module, loss: Loss, dtype: torch.dtype, names: set[str]) -> Objective:
+    """An objective of the parameters of these names, on a copy of the model in a precision."""
     # Derivatives are taken by what is passed to the copy: its own tensors are constants.
     module = model_copy(model, dtype)
-    trained = {name for name, value in model.named_parameters() if value.requires_grad}
     return Objective(
         module,
         RecordLoss(loss, dtype),
-        {name: value.detach() for name, value in module.named_parameters() if name in trained},
+        {name: value.detach() for name, value in module.named_parameters() if name in names},
         {name: value.detach() for name, value in module.named_buffers()},
         model,
     )

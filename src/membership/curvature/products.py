@@ -1,4 +1,4 @@
-"""Products of the Hessian with many vectors at once, without the Hessian.
+"""Products of the Hessian, or Gauss-Newton matrix, with many vectors at once, without the matrix.
 
 A network of linear layers with elementwise activations is differentiated here by hand, forward and
 back, so that all vectors share one forward pass and each step is one large matrix product. Any
@@ -13,14 +13,13 @@ import torch
 from torch import nn
 from torch.func import grad, jvp, vmap
 
+from membership.curvature.gauss_newton import curved_answers, require_convex
 from membership.curvature.hessians import (
-    LinearChain,
-    forward_mode,
-    hessian_products,
-    linear_chain,
+    curvature_products,
     require_finite,
     require_second_derivatives,
 )
+from membership.curvature.layered import LinearChain, forward_mode, linear_chain
 from membership.curvature.objective import Objective
 
 Product = Callable[[torch.Tensor], torch.Tensor]
@@ -49,19 +48,22 @@ class _Layer:
 
     `read` (records, inputs) and `delta` (records, outputs), the loss's derivative by the layer's
     result. `slope` and `bend` (records, outputs) are those of the activation after it; the bend is
-    times the loss's derivative by the activation. The last layer has neither.
+    times the loss's derivative by the activation. The last layer has neither, and none has a bend
+    in the Gauss-Newton matrix, in which the network is linear.
     """
 
     weight: torch.Tensor
     has_bias: bool
     read: torch.Tensor
-    delta: torch.Tensor
+    delta: torch.Tensor | None
     slope: torch.Tensor | None = None
     bend: torch.Tensor | None = None
 
 
-def hessian_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Product:
-    """The function from vectors (count, p) to their products with the mean loss's Hessian."""
+def curvature_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Product:
+    """The function from vectors (count, p) to their products with the mean loss's curvature."""
+    if goal.matrix == "ggn":
+        require_convex(goal, x, y)
     chain = linear_chain(goal, x[:2])
     if chain is not None:
         sections = _sections(chain)
@@ -69,8 +71,9 @@ def hessian_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Produc
         if all(type(part) in ELEMENTWISE for part in between):
             with suppress(NotImplementedError):  # torch has no forward mode of some losses.
                 return _finite(_ChainProduct(goal, chain, x, y), goal, x, y)
-    require_second_derivatives(goal, x[:2], y[:2])
-    return _finite(lambda vectors: hessian_products(goal, x, y, vectors), goal, x, y)
+    if goal.matrix == "hessian":
+        require_second_derivatives(goal, x[:2], y[:2])
+    return _finite(lambda vectors: curvature_products(goal, x, y, vectors), goal, x, y)
 
 
 def _finite(product: Product, goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Product:
@@ -103,26 +106,25 @@ class _ChainProduct:
             linear = chain.linear
             result = [layer(value) for layer, value in zip(linear, read, strict=True)]
             self.output = result[-1]
-            delta = grad(self._losses)(self.output, y)
+            whole = goal.matrix == "hessian"
+            delta = grad(self._losses)(self.output, y) if whole else None
             layers = [_Layer(linear[-1].weight, linear[-1].bias is not None, read[-1], delta)]
             for k in reversed(range(len(between))):
-                above = delta @ linear[k + 1].weight
                 slope, bend = _slope_and_bend(between[k], result[k])
+                given = linear[k].weight, linear[k].bias is not None, read[k]
+                if delta is None:
+                    layers.append(_Layer(*given, None, slope))
+                    continue
+                above = delta @ linear[k + 1].weight
                 delta = slope * above
-                layers.append(
-                    _Layer(
-                        linear[k].weight,
-                        linear[k].bias is not None,
-                        read[k],
-                        delta,
-                        slope,
-                        bend * above,
-                    )
-                )
+                layers.append(_Layer(*given, delta, slope, bend * above))
         self.layers = layers[::-1]
 
     def _losses(self, output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return self.goal.loss(self.tail(output), y).sum()
+        return self._losses_of(y)(self.tail(output))
+
+    def _losses_of(self, y: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+        return lambda answer: self.goal.loss(answer, y).sum()
 
     @torch.no_grad()
     def __call__(self, vectors: torch.Tensor) -> torch.Tensor:
@@ -159,10 +161,13 @@ class _ChainProduct:
         for step in steps:
             moved_read = step.forward(rows, moved_read)
         y, output = self.target[rows], self.output[rows]
-        slope_of_loss = grad(self._losses)
-        moved = vmap(
-            lambda tangent: jvp(lambda z: slope_of_loss(z, y), (output,), (tangent,))[1], 1, 1
-        )(steps[-1].moved)
+
+        def curved(tangent: torch.Tensor) -> torch.Tensor:
+            if self.goal.matrix == "ggn":
+                return curved_answers(self.tail, self._losses_of(y), output, tangent)
+            return jvp(lambda z: grad(self._losses)(z, y), (output,), (tangent,))[1]
+
+        moved = vmap(curved, 1, 1)(steps[-1].moved)
         for step, below in zip(reversed(steps[1:]), reversed(steps[:-1]), strict=True):
             # Only the first layer gives nothing back; only the last has no activation behind it.
             # pyrefly: ignore[bad-argument-type]
@@ -201,12 +206,15 @@ class _Step:
     def back(self, rows: slice, moved_delta: torch.Tensor) -> torch.Tensor | None:
         """From how the loss's derivative by the result moves to how that by the input does."""
         layer = self.layer
-        delta, size = layer.delta[rows], len(moved_delta)
+        size = len(moved_delta)
         flat = moved_delta.reshape(size, self.count * self.n_out)
         self.by_delta.addmm_(flat.T, layer.read[rows])
         self.to_bias += moved_delta.sum(0)
         if self.moved_read is None:
             return None
+        if layer.delta is None:
+            return (flat.reshape(-1, self.n_out) @ layer.weight).view(size, self.count, self.n_in)
+        delta = layer.delta[rows]
         self.by_read.addmm_(delta.T, self.moved_read.view(size, self.count * self.n_in))
         above = delta @ self.turned
         above.view(-1, self.n_in).addmm_(flat.reshape(-1, self.n_out), layer.weight)
@@ -215,8 +223,10 @@ class _Step:
     def through_activation(self, rows: slice, above: torch.Tensor) -> torch.Tensor:
         """From the derivative by the activation to that by what it reads."""
         slope, bend = self.layer.slope, self.layer.bend
-        if slope is None or bend is None:
+        if slope is None:
             raise TypeError("the last layer has no activation behind it")
+        if bend is None:
+            return above.mul_(slope[rows, None])
         return above.mul_(slope[rows, None]).addcmul_(bend[rows, None], self.moved)
 
     def result(self) -> list[torch.Tensor]:

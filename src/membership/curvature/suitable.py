@@ -1,11 +1,14 @@
 """Which models have a loss that is a function of their parameters and of one record."""
 
+from collections.abc import Callable, Collection
+
 import torch
 from torch import nn
 
 from membership import networks
 from membership.errors import InputError
 
+Parameters = Collection[str] | Callable[[str], bool] | None
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.SyncBatchNorm)
 RANDOM = (
     nn.Dropout,
@@ -45,13 +48,46 @@ def require_suitable(model: nn.Module) -> None:
             )
     if not any(True for _ in model.parameters()):
         raise InputError("model: it has no parameters")
-    if not any(value.requires_grad for value in model.parameters()):
-        raise InputError(
-            "model: all its parameters are frozen; unfreeze those that were trained, such as the "
-            "whole model with model.requires_grad_(True)"
-        )
     if any(value.is_complex() for value in model.parameters()):
         raise InputError("model: some parameters are complex; give a model with real ones")
+
+
+def chosen(model: nn.Module, parameters: Parameters) -> set[str]:
+    """The names of the parameters that are asked about: those that are trained, where none are.
+
+    A name is that of a parameter, or of a module for all that are in it.
+
+    Raises
+    ------
+    InputError
+        A name is none of the model's, nothing is chosen, or everything is frozen.
+    """
+    named = dict(model.named_parameters())
+    if parameters is None:
+        found = {name for name, value in named.items() if value.requires_grad}
+        if not found:
+            raise InputError(
+                "model: all its parameters are frozen; unfreeze those that were trained, such as "
+                "the whole model with model.requires_grad_(True), or name some by parameters="
+            )
+        return found
+    if callable(parameters):
+        found = {name for name in named if parameters(name)}
+        given = "the predicate is true of none"
+    else:
+        wanted = [parameters] if isinstance(parameters, str) else list(parameters)
+        found, given = set(), "it names none"
+        for asked in wanted:
+            inside = {n for n in named if n == asked or n.startswith(f"{asked}.")}
+            if not inside:
+                given, found = f"{asked!r} is no parameter and no module that has some", set()
+                break
+            found |= inside
+    if not found:
+        several = list(named)
+        few = ", ".join(several[:3] + ["..."] * (len(several) > 4) + several[3:][-1:])
+        raise InputError(f"parameters: {given}; the model has {few}")
+    return found
 
 
 def _made_of(part: nn.Module, name: str) -> str | None:

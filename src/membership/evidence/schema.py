@@ -38,6 +38,7 @@ TYPES = {
     "batch_size": "a number",
     "rank": "a number",
     "task": "words",
+    "drawn": "an object",
 }
 """What attributes that are read must be; of kinds that take any variable, the first four."""
 

@@ -4,12 +4,13 @@ Leemann, Pawelczyk and Kasneci, *Gaussian Membership Inference Privacy* (2023), 
 counterpart for differential privacy (Dong, Roth and Su 2022).
 
 Trade-off functions
-    `gaussian_tradeoff`, `gaussian_tpr`, `gaussian_auc`, `gaussian_epsilon`, `mip_tradeoff`,
-    `mip_tpr`, `effective_batch_size`
+    `gaussian_tradeoff`, `gaussian_tpr`, `gaussian_auc`, `gaussian_epsilon`, `gaussian_delta`,
+    `mip_tradeoff`, `mip_tpr`, `effective_batch_size`
 Levels mu
     `mip_mu_step`, `mip_mu_spectrum`, `gdp_mu_step`, `composed_mu`, `subsampled_mu`,
     `required_noise`; from one notion to the other: `mip_mu_of_gdp`, `gdp_mu_of_mip`
 Records that differ
+    `susceptibility`, `Susceptibility`,
     `gaussian_mixture_tradeoff`, `constant_rate_tradeoff`, `composed_mixture_tradeoff`
 Composition without a limit theorem
     `numerical_tradeoff`, `Enclosure`, `MOST_NUMERICAL_MU`
@@ -24,16 +25,7 @@ The distribution behind it all
 """
 
 from membership.privacy import chi2
-from membership.privacy.assessment import (
-    ADJACENCIES,
-    PROTECTIONS,
-    SAMPLINGS,
-    Assessment,
-    Level,
-    assess,
-    noise_multiplier,
-    required_sigma,
-)
+from membership.privacy.assessment import Assessment, assess, noise_multiplier
 from membership.privacy.composed import RATES
 from membership.privacy.dp_accounting import Established, established
 from membership.privacy.levels import (
@@ -54,9 +46,14 @@ from membership.privacy.mixtures import (
 )
 from membership.privacy.numerical import MOST_NUMERICAL_MU, Enclosure, numerical_tradeoff
 from membership.privacy.one_run import one_run_epsilon, one_run_mu
+from membership.privacy.promises import Level
+from membership.privacy.required import PROTECTIONS, required_sigma
+from membership.privacy.runs import ADJACENCIES, PHASE, SAMPLINGS
+from membership.privacy.susceptible import Susceptibility, susceptibility
 from membership.privacy.tradeoff import (
     effective_batch_size,
     gaussian_auc,
+    gaussian_delta,
     gaussian_epsilon,
     gaussian_tpr,
     gaussian_tradeoff,
@@ -67,6 +64,7 @@ from membership.privacy.tradeoff import (
 __all__ = [
     "ADJACENCIES",
     "MOST_NUMERICAL_MU",
+    "PHASE",
     "PROTECTIONS",
     "RATES",
     "SAMPLINGS",
@@ -74,6 +72,7 @@ __all__ = [
     "Enclosure",
     "Established",
     "Level",
+    "Susceptibility",
     "assess",
     "chi2",
     "composed_mixture_tradeoff",
@@ -83,6 +82,7 @@ __all__ = [
     "epsilon_lower_bound",
     "established",
     "gaussian_auc",
+    "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_mixture_tradeoff",
     "gaussian_tpr",
@@ -102,4 +102,5 @@ __all__ = [
     "required_noise",
     "required_sigma",
     "subsampled_mu",
+    "susceptibility",
 ]

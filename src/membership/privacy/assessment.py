@@ -1,162 +1,23 @@
-"""What a training run promises, from its sizes and noise alone, and the noise a promise costs."""
+"""What a training run promises, from its sizes and noise alone."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
-from membership.arrays import one_of
+from membership.arrays import as_float64
 from membership.errors import InputError
 from membership.privacy import checks, composed
-from membership.privacy.composed import RATES, Composed
-from membership.privacy.levels import composed_mu, mip_mu_step, subsampled_mu
-from membership.privacy.numerical import MOST_NUMERICAL_MU, Pair
+from membership.privacy.levels import mip_mu_step
+from membership.privacy.mixtures import mixture_tpr
+from membership.privacy.numerical import Pair
+from membership.privacy.promises import Level, better, level_of
+from membership.privacy.runs import Phase, Phases, Run, limit_at, run_of
+from membership.privacy.statement import stated
 
-SAMPLINGS = ("poisson", "fixed", "shuffled")
-ADJACENCIES = ("add-remove", "replace-one")
-MOST_COMPOSED = 10**9
-
-
-class Schedule(NamedTuple):
-    """What is composed: the steps that may use the record, each with probability p."""
-
-    n: float
-    n_records: float
-    steps: int
-    composed: int
-    p: float
-    sampling: str
-    adjacency: str
-
-    @property
-    def reach(self) -> float:
-        """How far the record moves a step's sum of gradients, in clipping norms."""
-        # With Poisson sampling a replaced record moves two mixtures by one norm each.
-        return 1.0 if self.sampling == "poisson" else 2.0
-
-    def step(self, sigma: float) -> float:
-        """mu of one step whose batch holds the record."""
-        norms = 1.0 if self.adjacency == "add-remove" else 2.0
-        return norms / sigma if sigma else math.inf
-
-    def pairs(self, sigma: float) -> list[Pair]:
-        """The pairs of distributions whose worst bounds every attack."""
-        if self.sampling != "poisson":
-            kinds = ["either"]
-        else:
-            kinds = ["joined", "left"] if self.adjacency == "add-remove" else ["exchanged"]
-        mu = self.reach / sigma if sigma else math.inf
-        return [Pair(kind, mu, self.p) for kind in kinds]
-
-    def limit(self, sigma: float) -> float:
-        """mu of all steps, in the limit of many; at full batch that of any number."""
-        mu = self.reach / sigma if sigma else math.inf
-        if self.p == 1:
-            return composed_mu(self.step(sigma), self.composed)
-        if self.sampling == "poisson" and self.adjacency == "replace-one":
-            with np.errstate(over="ignore"):
-                return float(2 * self.p * np.sqrt(self.composed * np.sinh(np.square(mu))))
-        return self.limit_at(mu, "fixed" if self.sampling == "poisson" else "either")
-
-    def limit_at(self, mu: float, order: str) -> float:
-        """mu of all steps, in the limit, where each has the level mu."""
-        if self.p == 1:
-            return composed_mu(mu, self.composed)
-        return subsampled_mu(mu, self.n, self.n_records, self.composed, order=order)
-
-
-def schedule(
-    n: float | None,
-    n_records: float | None,
-    epochs: float | None,
-    sampling: str,
-    adjacency: str,
-    rate: float | None = None,
-    steps: float | None = None,
-) -> Schedule:
-    """Check a run's sizes, and that its sampling and adjacency can be accounted for."""
-    n, n_records, p = _batch(n, n_records, rate)
-    count, passes = _length(n, n_records, epochs, steps)
-    one_of("sampling", sampling, SAMPLINGS)
-    one_of("adjacency", adjacency, ADJACENCIES)
-    if adjacency == "add-remove" and sampling != "poisson":
-        raise InputError(
-            f"adjacency = 'add-remove': no accountant exists for {sampling} batches, which need a "
-            "fixed number of records; give replace-one, or sampling poisson"
-        )
-    if sampling != "poisson" and n < 1:
-        raise InputError(f"n = {n:g}: {sampling} batches hold 1 record or more; give that")
-    # A shuffled run uses a record once an epoch. That nobody knows when is not credited.
-    composed = passes if sampling == "shuffled" else count
-    if composed > MOST_COMPOSED:
-        asked = f"steps = {steps:g}" if epochs is None else f"epochs = {epochs:g}: {count} steps"
-        raise InputError(f"{asked}; give at most 1e9 steps")
-    p = 1.0 if sampling == "shuffled" else p
-    return Schedule(n, n_records, count, composed, p, sampling, adjacency)
-
-
-def _batch(
-    n: float | None, n_records: float | None, rate: float | None
-) -> tuple[float, float, float]:
-    """n, N and the rate n / N, of which two are given, or the rate alone: then n is 1."""
-    if rate is None:
-        n = checks.number("n", n, "batch_size")
-        n_records = checks.records(n_records, n)
-        return n, n_records, n / n_records
-    if n_records is not None:
-        raise InputError(f"rate = {rate} and n_records = {n_records}: give one of them")
-    rate = checks.number("rate", rate)
-    n = 1.0 if n is None else checks.number("n", n, "batch_size")
-    return n, n / rate, rate
-
-
-def _length(
-    n: float, n_records: float, epochs: float | None, steps: float | None
-) -> tuple[int, int]:
-    """Steps, and passes over the training set, begun ones included."""
-    if steps is None:
-        epochs = checks.number("epochs", epochs)
-        return math.ceil(n_records * epochs / n), math.ceil(epochs)
-    if epochs is not None:
-        raise InputError(f"epochs = {epochs} and steps = {steps}: give one of them")
-    steps = checks.require("steps", steps, lambda v: v >= 1 and v == v // 1, "a whole number, 1 up")
-    return int(steps), math.ceil(round(steps * n / n_records, 9))
-
-
-@dataclass(frozen=True)
-class Level:
-    """One notion's promise.
-
-    Attributes
-    ----------
-    step : float
-        mu of one step whose batch holds the record.
-    limit : float
-        mu of all steps, in the limit of many on small batches: no bound, and where batches are not
-        small against the training set too high as often as too low. At full batch it is exact.
-    mu : float
-        mu of all steps, by composition: the least whose Gaussian curve no attack exceeds at any FPR
-        of 0.1% to 99.9%. At full batch in closed form; `limit` where an attack at 0.1% is sure.
-    tpr : tuple of float
-        The TPR that no attack exceeds at FPR 0.1%, 1% and 10%, by composition.
-    is_cut_off : bool
-        Whether "no promise" is where we stop counting (a step of level above 15, or more) and not
-        what is known: an infinite mu or epsilon then only means a large one.
-    """
-
-    step: float
-    limit: float
-    mu: float
-    tpr: tuple[float, ...]
-    is_cut_off: bool = False
-
-    @property
-    def limit_holds(self) -> bool:
-        """Whether the limit, to a hundredth, is a bound at those rates."""
-        return self.mu <= 1.01 * self.limit
+MOST_RECORDS = 200
 
 
 @dataclass(frozen=True)
@@ -166,9 +27,9 @@ class Assessment:
     Attributes
     ----------
     steps : int
-        T, batches in all epochs, a last smaller one included.
+        T, batches in all epochs and phases, a last smaller one included.
     sigma : float
-        The noise multiplier tau n / C.
+        The noise multiplier tau n / C; of the last phase.
     effective_batch_size : float
         n_e of Theorem 5.1, n + sigma^2; NaN where a rate is given in the place of n.
     membership : Level
@@ -181,6 +42,11 @@ class Assessment:
     epsilon : float
         At the given delta, by composition, which errs on the safe side, as a rule by less than a
         thousandth. Infinite beyond 600, unless the batch is full.
+    delta : float
+        As given.
+    mixture : tuple of float
+        Of several K: the TPR that no attack exceeds over all those records together, at FPR 0.1%,
+        1% and 10%. Empty for one.
     """
 
     steps: int
@@ -190,6 +56,14 @@ class Assessment:
     membership_one_sided: float
     differential: Level
     epsilon: float
+    delta: float = 1e-5
+    mixture: tuple[float, ...] = ()
+    run: Run | None = field(default=None, repr=False)
+
+    @property
+    def statement(self) -> str:
+        """Differential privacy's promise in a line to cite, with what a check of it needs."""
+        return stated(self.run, self.epsilon, self.delta) if self.run else ""
 
 
 def noise_multiplier(n: float, tau: float, clip: float | None) -> float:
@@ -203,7 +77,7 @@ def assess(
     n_records: float | None = None,
     epochs: float | None = None,
     d: float | None = None,
-    k: float | None = None,
+    k: float | Sequence[float] | None = None,
     *,
     rate: float | None = None,
     steps: float | None = None,
@@ -211,6 +85,8 @@ def assess(
     sampling: str = "poisson",
     adjacency: str = "add-remove",
     delta: float = 1e-5,
+    history: Phases = (),
+    group: int = 1,
 ) -> Assessment:
     """Assess noisy SGD.
 
@@ -228,8 +104,10 @@ def assess(
     d : float, optional
         Rank of the gradients' covariance, 1 or more; at most the number of parameters. Without it
         membership privacy is what differential privacy implies.
-    k : float, optional
-        Gradient susceptibility K of the records to protect, above 0; d unless given.
+    k : float or sequence of float, optional
+        Gradient susceptibility K of the records to protect, above 0; d unless given. Of several,
+        `membership` is the promise to the one with the largest; see `Assessment.mixture`, and
+        `susceptibility` for those of a model.
     sigma : float
         Noise multiplier: each entry of the mean of gradients clipped to norm C gets noise of
         standard deviation tau = sigma C / n.
@@ -241,161 +119,104 @@ def assess(
         How two training sets differ. The first is for Poisson sampling alone.
     delta : float
         Of the (epsilon, delta) to report, 1e-100 or more and below 1.
+    history : sequence of dict, optional
+        Phases on the same records that are composed with the run, each with the keys n, n_records,
+        epochs, rate, steps and sigma, as above. With no sizes beside it, the last one is the run.
+    group : int
+        Records that one person has, 1 to 100: neighbouring sets differ in all of them.
+
+    Returns
+    -------
+    Assessment
 
     Raises
     ------
     InputError
         A value is out of range, or no accountant exists for the sampling and adjacency.
+
+    Examples
+    --------
+    >>> from membership import privacy
+    >>> first = {"rate": 0.01, "steps": 500, "sigma": 1.0}
+    >>> found = privacy.assess(rate=0.004, steps=1000, sigma=0.8, history=[first])
+    >>> f"{found.epsilon:.3f}, AUC at most {found.differential.auc:.3f}"
+    '1.741, AUC at most 0.604'
     """
-    run = schedule(n, n_records, epochs, sampling, adjacency, rate, steps)
-    if d is not None:
-        checks.number("n", n)
+    sizes = {"n": n, "n_records": n_records, "epochs": epochs, "rate": rate, "steps": steps}
     sigma, delta = checks.number("sigma", sigma), checks.number("delta", delta)
-    differential, epsilon = differential_level(run, sigma, delta)
-    membership, one_sided = membership_level(run, sigma, d, k, differential)
+    run = run_of({**sizes, "sigma": sigma}, sampling, adjacency, group, history, d)
+    each = susceptibilities(d, k)
+    differential = differential_level(run)
+    membership, one_sided = membership_level(run, d, max(each, default=None), differential)
+    last = run.last
     return Assessment(
         steps=run.steps,
-        sigma=sigma,
-        effective_batch_size=math.nan if n is None else run.n + sigma**2,
+        sigma=last.sigma,
+        effective_batch_size=math.nan if n is None else last.n + last.sigma**2,
         membership=membership,
         membership_one_sided=one_sided,
         differential=differential,
-        epsilon=epsilon,
+        epsilon=differential.curve.epsilon(delta),
+        delta=delta,
+        mixture=over_records(run, d, each, differential) if d and len(each) > 1 else (),
+        run=run,
     )
 
 
-def differential_level(run: Schedule, sigma: float, delta: float) -> tuple[Level, float]:
-    """Level and epsilon against the adversary of differential privacy."""
-    each = [composed.compose(pair, run.composed) for pair in run.pairs(sigma)]
-    level = _level(run.step(sigma), run.limit(sigma), each)
-    return level, max(one.epsilon(delta) for one in each)
+def susceptibilities(d: float | None, k: Any) -> list[float]:
+    """K of the records to protect, of which one may be given, several or none."""
+    if k is None:
+        return [] if d is None else [checks.number("d", d)]
+    if np.ndim(k) == 0:
+        return [checks.number("k", k)]
+    each = as_float64("k", k, 1).tolist()
+    if not 1 <= len(each) <= MOST_RECORDS:
+        raise InputError(f"k: {len(each)} values; give 1 to {MOST_RECORDS}, quantiles for more")
+    return [checks.number("k", one) for one in each]
+
+
+def differential_level(run: Run) -> Level:
+    """Level against the adversary of differential privacy."""
+    each = [composed.compose(run.parts(kind)) for kind in run.kinds]
+    return level_of(run.step(), run.limit(), each)
 
 
 def membership_level(
-    run: Schedule, sigma: float, d: float | None, k: float | None, implied: Level
+    run: Run, d: float | None, k: float | None, implied: Level
 ) -> tuple[Level, float]:
     """Level against membership inference, and the same for a fixed null hypothesis."""
     if d is None:
         return implied, implied.mu
-    # With the clipping norm as unit the noise is sigma / n on each entry.
-    step = float(mip_mu_step(d, run.n, d if k is None else k, sigma / run.n, 1.0))
+    steps = [own_step(phase, d, k) for phase in run.phases]
     fixed, either = (
-        composed.compose(Pair(kind, step, run.p), run.composed) for kind in ("joined", "either")
+        composed.compose(
+            (Pair(kind, mu, phase.p), phase.composed)
+            for mu, phase in zip(steps, run.phases, strict=True)
+        )
+        for kind in ("joined", "either")
     )
-    own = _level(step, run.limit_at(step, "fixed"), [fixed])
-    limit = run.limit_at(step, "either")
-    both = Level(
-        step,
-        min(limit, implied.limit),
-        min(max(either.mu(limit), own.mu), implied.mu),
-        tuple(map(min, own.tpr, implied.tpr)),
-        own.is_cut_off and implied.mu == math.inf,
-    )
+    limits = {
+        order: math.hypot(
+            *(limit_at(phase, mu, order) for phase, mu in zip(run.phases, steps, strict=True))
+        )
+        for order in ("fixed", "either")
+    }
+    own = level_of(max(steps), limits["fixed"], [fixed])
+    both = better(own, either.mu(limits["either"]), limits["either"], implied)
     return both, min(own.mu, both.mu)
 
 
-def _level(step: float, limit: float, each: list[Composed]) -> Level:
-    """The level of the worst of some pairs of distributions."""
-    tpr = (float(max(rates)) for rates in zip(*(one.tpr() for one in each), strict=True))
-    mu = float(max(one.mu(limit) for one in each))
-    return Level(step, limit, mu, tuple(tpr), any(one.is_cut_off for one in each))
+def own_step(phase: Phase, d: float, k: float | None) -> float:
+    """The level of a phase's step against membership inference (Corollary 5.1)."""
+    # With the clipping norm as unit the noise is sigma / n on each entry.
+    return float(mip_mu_step(d, phase.n, d if k is None else k, phase.sigma / phase.n, 1.0))
 
 
-TARGETS = ("mu", "epsilon", "tpr")
-PROTECTIONS = ("differential", "membership")
-LEAST_SIGMA, MOST_SIGMA = 1e-3, 1e6
-
-
-def required_sigma(
-    target: str,
-    value: float,
-    n: float | None = None,
-    n_records: float | None = None,
-    epochs: float | None = None,
-    d: float | None = None,
-    k: float | None = None,
-    *,
-    rate: float | None = None,
-    steps: float | None = None,
-    protect: str = "differential",
-    fpr: float = 0.001,
-    sampling: str = "poisson",
-    adjacency: str = "add-remove",
-    delta: float = 1e-5,
-) -> float:
-    """Return the noise multiplier at which training keeps a promise; `assess` goes back.
-
-    Parameters
-    ----------
-    target : {"mu", "epsilon", "tpr"}
-        What `value` is: a level of all steps, epsilon at `delta`, or the TPR that no attack exceeds
-        at `fpr`.
-    value : float
-        Above 0; a TPR lies above `fpr` and below 1.
-    protect : {"differential", "membership"}
-        Whose level or TPR: that of differential privacy or that of membership inference.
-    fpr : {0.001, 0.01, 0.1}
-        The false positive rate of a TPR.
-    n, n_records, epochs, rate, steps, d, k, sampling, adjacency, delta
-        As in `assess`; d is needed to profit from membership privacy.
-
-    Returns
-    -------
-    float
-        sigma; 0 where no noise is needed. The mean gradient's noise is tau = sigma C / n.
-
-    Raises
-    ------
-    InputError
-        A value is out of range, no accountant exists, or no sigma of 0.001 to 1e6 reaches it.
-    """
-    one_of("target", target, TARGETS)
-    one_of("protect", protect, PROTECTIONS)
-    one_of("fpr", fpr, RATES)
-    if target == "epsilon" and protect == "membership":
-        raise InputError("target = 'epsilon': membership privacy has none; give mu or tpr")
-    if target == "tpr":
-        accepted = f"a rate above the false positive rate {fpr:g} and below 1"
-        value = checks.require("tpr", value, lambda v: fpr < v < 1, accepted)
-    else:
-        accepted = "a number above 0, at most 100"
-        value = checks.require(target, value, lambda v: 0 < v <= 100, accepted)
-    run = schedule(n, n_records, epochs, sampling, adjacency, rate, steps)
-    if d is not None:
-        checks.number("n", n)
-    delta = checks.number("delta", delta)
-
-    def reached(sigma: float) -> float:
-        level, epsilon = differential_level(run, sigma, delta)
-        if target == "epsilon":
-            return epsilon
-        if protect == "membership":
-            level, _ = membership_level(run, sigma, d, k, level)
-        return level.mu if target == "mu" else level.tpr[RATES.index(fpr)]
-
-    if reached(0.0) <= value:
-        return 0.0
-    return _root(reached, value, max(LEAST_SIGMA, run.reach / MOST_NUMERICAL_MU), target)
-
-
-def _root(reached: Callable[[float], float], value: float, least: float, target: str) -> float:
-    """Where a falling function of sigma has this value, sought in powers of 2 from 1."""
-    high = 1.0
-    while reached(high) > value:
-        high *= 2
-        if high > MOST_SIGMA:
-            raise InputError(f"{target} = {value:g}: no noise up to sigma = 1e6 reaches it")
-    low = high / 2
-    while (at_low := reached(max(low, least))) <= value:
-        if low <= least:
-            return least
-        low /= 2
-    low = max(low, least)
-    if math.isinf(at_low):
-        raise InputError(f"{target} = {value:g}: next to no privacy; give a smaller value")
-
-    def excess(log_sigma: float) -> float:
-        return reached(math.exp(log_sigma)) - value
-
-    # pyrefly: ignore[bad-argument-type]
-    return math.exp(brentq(excess, math.log(low), math.log(high), xtol=1e-11, rtol=1e-11))
+def over_records(run: Run, d: float, each: Sequence[float], implied: Level) -> tuple[float, ...]:
+    """The TPR of the best attack on records of different K together, at the rates reported."""
+    parts = [
+        tuple((Pair("joined", own_step(one, d, k), one.p), one.composed) for one in run.phases)
+        for k in each
+    ]
+    found = mixture_tpr(np.array(composed.RATES), parts)
+    return tuple(float(min(pair)) for pair in zip(found, implied.tpr, strict=True))

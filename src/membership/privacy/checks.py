@@ -40,6 +40,8 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tau": (lambda v: 0 <= v <= LARGEST, "a standard deviation of 0 to 1e15"),
     "sigma": (lambda v: v == 0 or 1e-3 <= v <= 1e6, "a noise multiplier of 0, or 0.001 to 1e6"),
     "delta": (lambda v: 1e-100 <= v < 1, "at least 1e-100 and below 1"),
+    "epsilon": (lambda v: 0 <= v <= 600, "0 to 600"),
+    "prior": (lambda v: 0 < v < 1, "a share of members above 0 and below 1"),
     "steps": (lambda v: 1 <= v <= MOST_STEPS, "1 to 1e24 steps"),
     "epochs": (lambda v: 0 < v <= 1e9, "a number above 0, at most 1e9"),
     "level": (

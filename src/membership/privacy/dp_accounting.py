@@ -8,9 +8,9 @@ import numpy as np
 
 from membership.errors import extra
 from membership.privacy import checks, numerical
-from membership.privacy.assessment import Schedule, schedule
 from membership.privacy.composed import RATES, grid_of
-from membership.privacy.numerical import MOST_EPSILON, MOST_NUMERICAL_MU
+from membership.privacy.numerical import MOST_EPSILON, MOST_NUMERICAL_MU, Pair
+from membership.privacy.runs import Phase, Phases, Run, run_of
 
 _LEAST_SPACING = 1e-4
 _EPSILONS = 400
@@ -42,10 +42,12 @@ def established(
     *,
     rate: float | None = None,
     steps: float | None = None,
-    sigma: float,
+    sigma: float = 0.0,
     sampling: str = "poisson",
     adjacency: str = "add-remove",
     delta: float = 1e-5,
+    history: Phases = (),
+    group: int = 1,
 ) -> Established | None:
     """Ask dp_accounting for the differential privacy of noisy SGD; parameters as in `assess`.
 
@@ -55,11 +57,12 @@ def established(
         None where a single step tells all. Batches of exactly n are Rényi's alone: the privacy
         loss distributions of dp_accounting know no such sampling.
     """
-    run = schedule(n, n_records, epochs, sampling, adjacency, rate, steps)
+    sizes = {"n": n, "n_records": n_records, "epochs": epochs, "rate": rate, "steps": steps}
     sigma, delta = checks.number("sigma", sigma), checks.number("delta", delta)
-    if not sigma or run.reach / sigma > MOST_NUMERICAL_MU:
+    run = run_of({**sizes, "sigma": sigma}, sampling, adjacency, group, history)
+    if any(run.reach > MOST_NUMERICAL_MU * phase.sigma for phase in run.phases):
         return None
-    accountant, method = _accountant(run, sigma)
+    accountant, method = _accountant(run)
     epsilon = min(float(accountant.get_epsilon(delta)), math.inf)
     # Where delta is past counting, so is every rate.
     most = min(float(accountant.get_epsilon(1e-9)), MOST_EPSILON)
@@ -72,31 +75,46 @@ def established(
     return Established(method, epsilon, tuple(float(b) for b in np.minimum(bounds, 1).min(axis=1)))
 
 
-def _accountant(run: Schedule, sigma: float) -> tuple[Any, str]:
+def _accountant(run: Run) -> tuple[Any, str]:
     # Here and not above: importing it takes longer than a whole assessment.
     with extra("accounting"):
-        from dp_accounting import dp_event, privacy_accountant
+        from dp_accounting import privacy_accountant
         from dp_accounting.pld import pld_privacy_accountant
         from dp_accounting.rdp import rdp_privacy_accountant
 
-    is_replaced = run.adjacency == "replace-one"
     relation = privacy_accountant.NeighboringRelation
+    is_replaced = run.adjacency == "replace-one"
     relation = relation.REPLACE_ONE if is_replaced else relation.ADD_OR_REMOVE_ONE
-    step = dp_event.GaussianDpEvent(sigma)
+    if run.sampling == "fixed":
+        accountant = rdp_privacy_accountant.RdpAccountant(neighboring_relation=relation)
+        method = "Rényi"
+    else:
+        # A coarser grid where the losses are large, so that every run fits into memory.
+        composed = numerical.compose(
+            run.parts(run.kinds[0]), grid_of(sum(one.composed for one in run.phases))
+        )
+        spacing = max(_LEAST_SPACING, composed.spacing / 4)
+        accountant = pld_privacy_accountant.PLDAccountant(relation, spacing)
+        method = "privacy loss distributions"
+    for phase in run.phases:
+        accountant.compose(_step(run, phase), phase.composed)
+    return accountant, method
+
+
+def _step(run: Run, phase: Phase) -> Any:
+    from dp_accounting import dp_event
+
     if run.sampling == "fixed":
         # Its noise multiplier counts from the largest move, which is 2 C.
         # The library's types want whole numbers; its formulas take any.
-        step = dp_event.SampledWithoutReplacementDpEvent(
-            run.n_records,  # pyrefly: ignore[bad-argument-type]
-            run.n,  # pyrefly: ignore[bad-argument-type]
-            dp_event.GaussianDpEvent(sigma / 2),
+        return dp_event.SampledWithoutReplacementDpEvent(
+            phase.n_records,  # pyrefly: ignore[bad-argument-type]
+            phase.n,  # pyrefly: ignore[bad-argument-type]
+            dp_event.GaussianDpEvent(phase.sigma / (2 * run.group)),
         )
-        accountant = rdp_privacy_accountant.RdpAccountant(neighboring_relation=relation)
-        return accountant.compose(step, run.composed), "Rényi"
-    if run.sampling == "poisson":
-        step = dp_event.PoissonSampledDpEvent(run.p, step)
-    # A coarser grid where the losses are large, so that every run fits into memory.
-    grid = grid_of(run.composed)
-    spacing = numerical.compose(run.pairs(sigma)[0], run.composed, grid).spacing
-    accountant = pld_privacy_accountant.PLDAccountant(relation, max(_LEAST_SPACING, spacing / 4))
-    return accountant.compose(step, run.composed), "privacy loss distributions"
+    if run.sampling == "poisson" and run.group > 1:
+        weights = Pair("joined", 1.0, phase.p, run.group).mixture
+        drawn, moved = zip(*((weight, place) for weight, place in weights if weight), strict=True)
+        return dp_event.MixtureOfGaussiansDpEvent(phase.sigma, moved, drawn)
+    step = dp_event.GaussianDpEvent(phase.sigma / run.group)
+    return step if run.sampling == "shuffled" else dp_event.PoissonSampledDpEvent(phase.p, step)

@@ -5,6 +5,7 @@ f_x'(a(x)) is the same, that is, the attacker uses one threshold on the likeliho
 that uses one threshold on p-values has a(x) = alpha for every record, which is worse.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.special import ndtr
 from membership.arrays import FloatArray, as_float64
 from membership.errors import InputError
 from membership.privacy import checks
-from membership.privacy.numerical import MOST_NUMERICAL_MU, Pair, compose
+from membership.privacy.numerical import MOST_NUMERICAL_MU, Pair, Parts, compose
 from membership.privacy.tradeoff import gaussian_tradeoff
 
 _POINTS = 4000
@@ -113,7 +114,14 @@ def composed_mixture_tradeoff(
         raise InputError(f"mu_step is as high as {mu.max()}; give at most 15")
     n = checks.number("batch_size", batch_size)
     p, steps = n / checks.records(n_records, n), int(checks.number("steps", steps))
-    composed = [compose(Pair("joined", level, p), steps, grid) for level in mu]
+    return 1 - mixture_tpr(alpha, [[(Pair("joined", level, p), steps)] for level in mu], grid)
+
+
+def mixture_tpr(alpha: FloatArray, records: Sequence[Parts], grid: int = 12) -> FloatArray:
+    """The TPR of the best attack on records whose steps differ, all equally likely."""
+    if any(pair.mu > MOST_NUMERICAL_MU for parts in records for pair, _ in parts):
+        return np.ones_like(alpha)
+    composed = [compose(parts, grid) for parts in records]
     thresholds = np.unique(np.concatenate([losses.values[::_EVERY] for losses in composed]))
     fpr, power = np.zeros(len(thresholds)), np.zeros(len(thresholds))
     for losses in composed:
@@ -121,8 +129,8 @@ def composed_mixture_tradeoff(
         null = losses.mass * np.exp(-np.maximum(losses.values, -700.0))
         fpr += _above(null)[place]
         power += losses.infinite + _above(losses.mass)[place]
-    fpr, power = np.minimum(fpr / len(mu), 1.0)[::-1], np.minimum(power / len(mu), 1.0)[::-1]
-    return 1 - np.interp(alpha, np.r_[0.0, fpr, 1.0], np.r_[0.0, power, 1.0])
+    fpr, power = (np.minimum(one / len(records), 1.0)[::-1] for one in (fpr, power))
+    return np.interp(alpha, np.r_[0.0, fpr, 1.0], np.r_[0.0, power, 1.0])
 
 
 def _above(mass: FloatArray) -> FloatArray:

@@ -88,6 +88,40 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     return float(root_scalar(excess, bracket=(0.0, top), xtol=1e-12).root)
 
 
+def gaussian_delta(mu: float, epsilon: float) -> float:
+    """Return the delta that mu-Gaussian differential privacy has at an epsilon.
+
+    Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu); `gaussian_epsilon` goes back.
+
+    Parameters
+    ----------
+    mu : float
+        0 or more.
+    epsilon : float
+        0 or more, at most 600.
+
+    Raises
+    ------
+    InputError
+        A value is out of range.
+
+    Examples
+    --------
+    >>> from membership import privacy
+    >>> round(privacy.gaussian_delta(1.0, 1.0), 6)
+    0.126936
+    """
+    mu, epsilon = checks.number("mu", mu, "reached level"), checks.number("epsilon", epsilon)
+    if mu == 0:
+        return 0.0
+    if np.isinf(mu):
+        return 1.0
+    with np.errstate(over="ignore"):
+        first = log_ndtr(mu / 2 - epsilon / mu)
+        second = epsilon + log_ndtr(-mu / 2 - epsilon / mu)
+    return 0.0 if first == -np.inf else float(-np.exp(first) * np.expm1(min(second - first, 0.0)))
+
+
 def effective_batch_size(n: float, tau: float = 0.0, clip: float | None = None) -> float:
     """Return n_e = n + tau^2 n^2 / C^2, the batch that would hide a record as well without noise.
 

@@ -38,12 +38,14 @@ _MEANING = {
     "growth": "Each row is a fast path: median seconds at the largest of three sizes, peak memory "
     "of its process in GB, the power of the size that the seconds grow with (with the half-width "
     "of its 95% interval), and how many times as fast it is as a plain way or another library",
-    "bounds": "Each row is a lower bound on epsilon at delta 1e-5 and 95%: its mean over runs, and "
-    "in how many of them it is above the true epsilon. Where a bound is valid that is at most 5% "
-    "on average: by chance up to 7% of 400 runs, or 9% of 100. jax_privacy calls its Gaussian "
-    "number an estimate, and no bound. Scores are those of a Gaussian mechanism of so large a mu, "
-    "members by fair coins. A bound on mu is told as the epsilon that it means. All bounds see the "
-    "same runs",
+    "bounds": "Each number is a lower bound on epsilon at delta 1e-5 and 95%, its mean over runs, "
+    "with the share of runs where it is above the true epsilon. Where a bound is valid that is at "
+    "most 5% on average: by chance up to 7% of 400 runs, 9% of 100 or 11% of 50. jax_privacy calls "
+    "its Gaussian number an estimate, and no bound. A fair coin decides on each record, and scores "
+    "are independent. Where a row says that visits are of a person, the ten of each are in or out "
+    "whole, which no bound by record allows. A bound on mu is told as the epsilon that it means, "
+    "which is more than the truth may be where scores are no Gaussian mechanism's. All bounds see "
+    "the same scores",
     "": "Each row compares a fast path of the package with what a reader would write first, both "
     "in one process",
 }

@@ -159,7 +159,7 @@ def shown_level(kind: str, mu_step: float, recipe: Recipe) -> float:
     if mu_step >= privacy.MOST_NUMERICAL_MU:
         return np.inf
     pair = numerical.Pair(kind, mu_step, recipe.batch_size / recipe.n_records)
-    tpr = numerical.tpr(numerical.compose(pair, recipe.steps, _GRID), np.array(privacy.RATES))
+    tpr = numerical.tpr(numerical.compose([(pair, recipe.steps)], _GRID), np.array(privacy.RATES))
     return float((ndtri(np.minimum(tpr, 1 - 1e-12)) - ndtri(privacy.RATES)).max())
 
 

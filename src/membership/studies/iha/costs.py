@@ -15,7 +15,7 @@ import xarray as xr
 from membership import attacks, memory, metrics, training
 from membership.attacks.forms import forms_of
 from membership.curvature.gradients import views
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.hessians import curvature_matrix
 from membership.curvature.inverse import Factor, Factors, factorised
 from membership.curvature.objective import objective
 from membership.errors import InputError
@@ -76,7 +76,7 @@ def _exact(trained: Trained, damping: float) -> Cost:
     x, y = goal.records(*train)
 
     def factor(amount: float) -> Factor | None:
-        matrix = hessian_matrix(goal, x, y)
+        matrix = curvature_matrix(goal, x, y)
         matrix.diagonal().add_(amount)
         return Factor(matrix) if factorised(matrix) else None
 

@@ -18,7 +18,7 @@ from membership.attacks.forms import TERMS, forms_of, quadratic_forms
 from membership.curvature import inverse
 from membership.curvature.eigen import Spectrum, conditioned_inverse, spectrum_of
 from membership.curvature.gradients import WhiteBoxView, mean_gradient, views, with_rows
-from membership.curvature.hessians import hessian_matrix
+from membership.curvature.hessians import curvature_matrix
 from membership.curvature.inverse import Factor, enough, factorised, least_eigenvalue
 from membership.curvature.objective import Objective, objective
 from membership.errors import RunError
@@ -292,7 +292,7 @@ def _two(
     goal: Objective, x: torch.Tensor, y: torch.Tensor, amount: float, more: float
 ) -> tuple[Factor, Factor] | None:
     """The factors of the Hessian with so much damping, and with more; None where one has none."""
-    matrix = hessian_matrix(goal, x, y)
+    matrix = curvature_matrix(goal, x, y)
     matrix.diagonal().add_(amount)
     inner = matrix.clone()
     if not factorised(inner):
