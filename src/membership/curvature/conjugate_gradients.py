@@ -220,7 +220,7 @@ BLOCK_SYSTEMS = 128
 # Residuals from here up are a thousand times the rounding of single precision, which takes half
 # the time.
 SINGLE_FROM = 1e-4
-# A Hessian of up to so many parameters is formed where there are more systems than that: 300 MB.
+# A matrix of up to so many parameters is formed, a Hessian where there are more systems than that.
 FORMED = 5000
 
 
@@ -232,8 +232,10 @@ class Solver:
 
     def __init__(self, goal: Objective, x: torch.Tensor, y: torch.Tensor, n_systems: int):
         self.device, self.size = goal.device, goal.size
-        many = goal.size < min(n_systems, FORMED)
-        self.products = _formed(goal, x, y) if many else _from_records(goal, x, y)
+        # A Gauss-Newton matrix costs a few gradients a record, a Hessian a product a parameter.
+        enough = FORMED if goal.matrix == "ggn" else min(n_systems, FORMED)
+        formed = goal.size < enough
+        self.products = _formed(goal, x, y) if formed else _from_records(goal, x, y)
         rough = low_rank(self.products[torch.float32], goal.size, n_systems, goal.device)
         self.low_rank = {kind: rough and rough.to(kind) for kind in self.products}
 
