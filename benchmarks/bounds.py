@@ -182,7 +182,7 @@ def bounds() -> dict[str, Bound]:
 
 
 def _proved(bound: Bound, score: FloatArray, member: BoolArray) -> float:
-    """What a bound proves: nothing where it refuses coins for being so uneven."""
+    """What a bound proves: nothing where it refuses coins for being so uneven, or fails."""
     try:
         return float(bound(score, member))
     except InputError:
@@ -206,7 +206,10 @@ def _peers() -> dict[str, Bound]:
     def of(method: str) -> Bound:
         def bound(score: FloatArray, member: BoolArray) -> float:
             auditor = peer.CanaryScoreAuditor(score[member], score[~member])
-            return getattr(auditor, method)(1 - LEVEL, DELTA)
+            try:
+                return getattr(auditor, method)(1 - LEVEL, DELTA)
+            except ValueError as error:  # Its search may leave what float64 can tell apart.
+                raise InputError(str(error)) from error
 
         return bound
 

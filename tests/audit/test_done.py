@@ -29,7 +29,7 @@ def test_coins_are_tossed_for_each_record_and_target_and_the_bounds_rest_on_them
     assert seen.attrs["drawn"] == {
         "by": "this audit", "design": "coins", "one": "record", "seed": 4,
     }  # fmt: skip
-    report = audit.compare(seen)
+    report = audit.compare(seen, design="coins")
     assert report["design"]["name"] == "coins"
     (said,) = (one["text"] for one in report["checklist"] if one["status"] == "done")
     assert "Drawn by this audit: a fair coin for each record and target, by seed 4." in said
@@ -68,9 +68,12 @@ def test_halves_are_said_and_no_coins() -> None:
         audit.gather(X, Y, linear, draw="dice", **SMALL)
 
 
-def test_either_design_can_be_asked_of_coins() -> None:
-    seen = audit.gather(X, Y, linear, **SMALL)
-    assert "design" not in audit.compare(seen, design="trials")
+def test_trials_of_coins_leave_one_thing_to_believe() -> None:
+    report = audit.compare(audit.gather(X, Y, linear, **SMALL))
+    assert "design" not in report
+    assumed = [one["text"] for one in report["checklist"] if one["status"] == "assumed"]
+    assert any("score moves with another" in text for text in assumed)
+    assert not any("drawn independently" in text for text in assumed)
 
 
 def test_units_have_a_coin_each() -> None:

@@ -30,7 +30,7 @@ def compare(
     level: float = 0.95,
     delta: float = DELTA,
     seed: int = 0,
-    design: str | None = None,
+    design: str = designs.TRIALS,
     promised: float | None = None,
     promised_mu: float | None = None,
     fdr: float = FDR,
@@ -43,10 +43,8 @@ def compare(
         From `membership.evidence.load`: kinds that go together, see `attacks.scores`.
     level : float
         Confidence of every interval, and of the two bounds, in (0, 1).
-    delta, seed, promised, promised_mu, fdr
-        As in `audit`.
-    design : {"trials", "coins"}, optional
-        As in `audit`. None: "coins" where `gather` tossed them for its targets, else "trials".
+    delta, seed, design, promised, promised_mu, fdr
+        As in `audit`. Where `gather` tossed the coins of its targets, "coins" rests on them alone.
 
     Returns
     -------
@@ -77,7 +75,7 @@ def compare(
         `design` is "coins" and no fair coin gives so many members of a target.
     """
     evidence = tuple(map(stored, evidence))  # it may never have been in a file
-    design = done.design_of(evidence, design)
+    done.require_fits(evidence, design)
     drawn = done.by_whom(evidence) if done.by_audit(evidence) else None
     asked = Asked.checked(level, delta, seed, design, promised, promised_mu, fdr)
     asked = replace(asked, tossed=drawn)

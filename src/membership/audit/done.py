@@ -7,7 +7,7 @@ import xarray as xr
 
 from membership.attacks import Attack
 from membership.audit import drawing
-from membership.audit.design import COINS, TRIALS
+from membership.audit.design import COINS
 from membership.errors import InputError
 
 Evidence = tuple[xr.Dataset, ...]
@@ -33,15 +33,14 @@ def drawn(evidence: Evidence) -> dict[str, Any]:
     return found[0] if found else {}
 
 
-def design_of(evidence: Evidence, asked: str | None) -> str:
-    """The design that bounds suppose: what was asked, or what the evidence says of its coins."""
+def require_fits(evidence: Evidence, asked: str) -> None:
+    """Raise an InputError where the evidence says that memberships were not drawn as asked."""
     told = drawn(evidence).get("design")
     if asked == COINS and told == drawing.HALVES:
         raise InputError(
             "design = 'coins': the gathering drew exactly half of the records, which is not a coin "
             "for each; leave it out, or gather with draw='coins'"
         )
-    return asked or (COINS if told == drawing.COINS else TRIALS)
 
 
 def by_whom(evidence: Evidence) -> str:

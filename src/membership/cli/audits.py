@@ -44,8 +44,9 @@ EVIDENCE = ".evidence"
 @click.option(
     "--design",
     type=click.Choice(["trials", "coins"]),
-    help="coins: each record was included by its own fair coin in one training run. Unless chosen, "
-    "trials, or what evidence says of its coins.",
+    default="trials",
+    show_default=True,
+    help="coins: each record was included by its own fair coin in one training run.",
 )
 @click.option("--promised", type=float, metavar="EPSILON", help="Promised at delta: is it refuted?")
 @click.option("--promised-mu", type=float, metavar="MU", help="Promised: is it refuted?")
@@ -63,7 +64,7 @@ def audit(
     delta: float,
     seed: int,
     attacks: tuple[str, ...],
-    design: str | None,
+    design: str,
     promised: float | None,
     promised_mu: float | None,
     fdr: float,
@@ -83,11 +84,11 @@ def audit(
     from membership.audit.report import by_command, check_writable
     from membership.evidence import files
 
-    Asked.checked(level, delta, seed, design or "trials", promised, promised_mu, fdr)
+    Asked.checked(level, delta, seed, design, promised, promised_mu, fdr)
     options: dict[str, Any] = {"level": level, "delta": delta}
     promises = {"promised": promised, "promised_mu": promised_mu}
     options |= {name: value for name, value in promises.items() if value is not None}
-    options |= {} if design is None else {"design": design}
+    options |= {} if design == "trials" else {"design": design}
     options |= {} if fdr == FDR else {"fdr": fdr}
     if file.suffix == EVIDENCE:
         if attacks:
