@@ -67,7 +67,12 @@ READERS = {
     "curvature.last_layer": lambda model: curvature.last_layer(model, X, layer=str(len(model) - 1)),
 }
 DIFFERENTIATED = {
+    "curvature.ggn": white_box(curvature.ggn),
+    "curvature.gradient_parts": lambda model: list(
+        curvature.gradient_parts(model, cross_entropy, *TRAIN)
+    ),
     "curvature.hessian": white_box(curvature.hessian),
+    "curvature.least_damping": white_box(curvature.least_damping),
     "curvature.per_record_gradients": white_box(curvature.per_record_gradients),
     "curvature.spectrum": white_box(curvature.spectrum),
     "curvature.white_box_view": lambda model: curvature.white_box_view(
