@@ -98,8 +98,8 @@ def test_without_scripts_and_on_paper_the_figure_stands_alone(read: Callable[...
     expect(page.locator(f"#{EXHIBIT} .curves").first).to_be_hidden()
     expect(page.locator(".forest-filter:visible")).to_have_count(0)
     name = "run => getComputedStyle(run, '::before').content"
-    runs = page.locator(f"#{EXHIBIT} .exhibit-run").evaluate_all(f"runs => runs.map({name})")
-    assert runs[0] == '"Full run"'
+    runs = page.locator(f"#{EXHIBIT} .exhibit-run")
+    until(lambda: runs.evaluate_all(f"runs => runs.map({name})")[0], '"Full run"')
 
 
 def test_a_plot_shows_only_the_data_sets_that_are_pressed(read: Callable[..., Page]) -> None:
