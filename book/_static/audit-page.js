@@ -232,7 +232,7 @@
         const report = { provenance: provenance(level, delta, promised, given), ...audit.report(given, level, delta, promised) };
         show(report, audit.sides(given.score, given.member));
         const note = held.example ? " An example with made-up scores: choose a file of yours." : "";
-        const chosen = given.attacks.length > 1 ? ` The attack ${given.column} is one of ${given.attacks.length}: to take the better of them pays for the choice, which the command does.` : "";
+        const chosen = given.attacks.length > 1 ? ` The attack ${given.column} is one of ${given.attacks.length}. To pick the better one after looking has a price, which the command takes into account.` : "";
         status.textContent = `${held.title}: ${given.score.length} records.${note}${chosen}`;
       } catch (error) {
         if (error.attacks) offer(error.attacks);
