@@ -63,3 +63,13 @@ def test_a_fault_is_put_into_the_file_and_taken_out_again(tmp_path):
     file.write_text("x = a - b - (a - b)\n")
     with pytest.raises(SystemExit, match="stands there 2 times"), mutants.faulty(one, tmp_path):
         pass
+
+
+def test_the_tests_of_a_fault_s_own_file_are_tried_first(tmp_path):
+    one = mutants.Mutant("metrics", "roc.py", "a", "b")
+    of_room = [("tests/metrics", "not slow"), ("tests/metrics", "slow")]
+    assert mutants.tried(one, tmp_path) == of_room
+    own = tmp_path / "tests" / "metrics" / "test_roc.py"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert mutants.tried(one, tmp_path) == [("tests/metrics/test_roc.py", ""), *of_room]

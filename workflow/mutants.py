@@ -190,6 +190,14 @@ def fails(tests: str, marked: str) -> str:
     return failed[0] if failed else NOTHING
 
 
+def tried(mutant: Mutant, project: Path) -> list[tuple[str, str]]:
+    """What is run, and its marks: the file's own tests, the room's quick ones, its slow ones."""
+    room = f"tests/{mutant.room}"
+    own = f"{room}/test_{mutant.file}"
+    first = [(own, "")] if (project / own).is_file() else []
+    return [*first, (room, "not slow"), (room, "slow")]
+
+
 def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
     """What notices a fault first; `sound` remembers what is said where there is none."""
     for exhibit in mutant.exhibits:
