@@ -31,7 +31,9 @@ def pairs(keys, key, values):
         first, less, second = word.partition(" less ")
         if less:
             plain = MORE.sub("", str(measure))
-            yield tuple((*words[:place], one, *words[place + 1 :], plain) for one in (first, second))
+            yield tuple(
+                (*words[:place], one, *words[place + 1 :], plain) for one in (first, second)
+            )
     metric, _, whose = str(measure).rpartition(", less ")
     column, name = OTHERS.get(whose, ("", ""))
     if column in keys:

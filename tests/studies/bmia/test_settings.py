@@ -11,6 +11,7 @@ from membership.studies.bmia.settings import Settings
         ({"n_reference": 3}, "n_reference = 3: the reliability"),
         ({"n_samples": 1}, "n_samples = 1: a standard deviation needs at least 2"),
         ({"architectures": ["mlp-8"]}, "architectures names one"),
+        ({"architectures": ["logistic", "resnet"]}, "architecture 'resnet': give logistic"),
         ({"n_refrence": 4}, "did you mean 'n_reference'"),
     ],
 )
