@@ -208,7 +208,7 @@ const scores = {
       if (chosen !== undefined) found.score = chosen;
       else if (own.length)
         throw Object.assign(
-          new Error(`${name} holds several attacks, ${scores.listed(attacks)}: choose one of them here, or compare them by the command.`),
+          new Error(`${name} holds several attacks, ${scores.listed(attacks)}: choose one here, or compare them by the command.`),
           { attacks },
         );
     }
