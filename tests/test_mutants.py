@@ -75,11 +75,19 @@ def test_a_fault_is_put_into_the_file_and_taken_out_again(tmp_path):
         pass
 
 
-def test_the_tests_of_a_fault_s_own_file_are_tried_first(tmp_path):
-    one = mutants.Mutant("metrics", "roc.py", "a", "b")
-    of_room = [("tests/metrics", "not slow"), ("tests/metrics", "slow")]
-    assert mutants.tried(one, tmp_path) == of_room
-    own = tmp_path / "tests" / "metrics" / "test_roc.py"
-    own.parent.mkdir(parents=True)
-    own.touch()
-    assert mutants.tried(one, tmp_path) == [("tests/metrics/test_roc.py", ""), *of_room]
+def test_tests_that_name_the_code_of_a_fault_are_tried_first(tmp_path):
+    one = mutants.Mutant("metrics", "roc.py", "a - b", "b - a")
+    texts = {
+        one.place: "def other():\n    return 0\n\n\ndef auc():\n    return a - b\n",
+        "tests/metrics/test_roc.py": "",
+        "tests/metrics/test_lines.py": "metrics.auc(1)\n",
+        "tests/metrics/test_others.py": "other(), auction()\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    first = [[f"tests/metrics/test_{name}.py"] for name in ("roc", "lines")]
+    assert mutants.tried(one, tmp_path) == [
+        *((some, "not slow") for some in (*first, ["tests/metrics"])),
+        (["tests/metrics"], "slow"),
+    ]

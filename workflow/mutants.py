@@ -10,12 +10,14 @@ has noticed it.
 """
 
 import argparse
+import ast
 import contextlib
 import csv
 import importlib
 import itertools
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -173,8 +175,8 @@ def compared(exhibit: str) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def fails(tests: str, marked: str) -> str:
-    """The first test that fails, of a folder or of its name."""
+def fails(tests: list[str], marked: str) -> str:
+    """The first test that fails, of folders, of files or of its name."""
     import pytest
 
     failed: list[str] = []
@@ -186,16 +188,33 @@ def fails(tests: str, marked: str) -> str:
         pytest_collectreport = pytest_runtest_logreport
 
     options = ["-x", "-q", "-p", "no:cacheprovider", *(["-m", marked] if marked else [])]
-    pytest.main([*options, tests], plugins=[First()])
+    pytest.main([*options, *tests], plugins=[First()])
     return failed[0] if failed else NOTHING
 
 
-def tried(mutant: Mutant, project: Path) -> list[tuple[str, str]]:
-    """What is run, and its marks: the file's own tests, the room's quick ones, its slow ones."""
+def tried(mutant: Mutant, project: Path) -> list[tuple[list[str], str]]:
+    """What is run, and its marks: tests that name the code, then the room's quick and slow ones."""
     room = f"tests/{mutant.room}"
-    own = f"{room}/test_{mutant.file}"
-    first = [(own, "")] if (project / own).is_file() else []
-    return [*first, (room, "not slow"), (room, "slow")]
+    named = naming(mutant, project, sorted((project / room).rglob("test_*.py")))
+    own = project / room / f"test_{mutant.file}"
+    first = [[own], [one for one in named if one != own]]
+    first = [[str(one.relative_to(project)) for one in some if one.is_file()] for some in first]
+    quick, slow = "not slow", "slow"
+    return [(some, quick) for some in (*first, [room]) if some] + [([room], slow)]
+
+
+def naming(mutant: Mutant, project: Path, files: list[Path]) -> list[Path]:
+    """The files that say the name of the function or class that the fault is in."""
+    source = (project / mutant.place).read_text(encoding="utf-8")
+    line = source.partition(mutant.old)[0].count("\n") + 1
+    around = (
+        part.name
+        for part in ast.walk(ast.parse(source))
+        if isinstance(part, ast.FunctionDef | ast.ClassDef)
+        and part.lineno <= line <= (part.end_lineno or line)
+    )
+    words = re.compile(rf"\b({'|'.join(map(re.escape, around))})\b")
+    return [one for one in files if words.search(one.read_text(encoding="utf-8"))]
 
 
 def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
@@ -217,7 +236,7 @@ def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
             continue
         if test not in sound:
             alone = test not in (TOO_LONG, DIED)
-            sound[test] = apart(project, fails, test, "") if alone else NOTHING
+            sound[test] = apart(project, fails, [test], "") if alone else NOTHING
         if sound[test] == NOTHING:
             return test
         print(f"{test} fails without any fault, too", file=sys.stderr)
