@@ -1,10 +1,9 @@
 """One-token faults in the code that computes numbers, and what notices each: ``make mutants``.
 
 ``tests/mutants.toml`` lists them by room. Each is put, alone, into a checkout of HEAD apart from
-yours. The committed exhibits that it names are computed from it and compared, then the file's own
-tests and the room's are run, the quick ones first; what first says otherwise than without the fault
-has noticed it.
-``tests/mutants.csv`` says what did. What was noticed is not tried again but with ``--again``.
+yours. The committed exhibits that it names are computed from it and compared, then the tests that
+name the code are run and the room's, quick ones first; what first says otherwise than without the
+fault has noticed it. ``tests/mutants.csv`` says what did. What was noticed is not tried again but with ``--again``.
 
     python -m workflow.mutants [ROOM ...] [--again]
 """
@@ -226,10 +225,7 @@ def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
             said = apart(project, compared, exhibit)
         if said != sound[exhibit]:
             return exhibit
-    room = f"tests/{mutant.room}"
-    mirror = f"{room}/test_{Path(mutant.file).stem}.py"
-    rounds = [(mirror, "")] * (project / mirror).is_file()
-    for tests, marked in [*rounds, (room, "not slow"), (room, "slow")]:
+    for tests, marked in tried(mutant, project):
         with faulty(mutant, project):
             test = apart(project, fails, tests, marked)
         if test == NOTHING:
