@@ -38,6 +38,11 @@ def test_nine_of_ten_of_those_that_were_tried_were_noticed(room):
     assert len(unseen) <= max(1, len(of_room) // 10), unseen
 
 
+def test_the_table_of_what_is_noticed_stands_where_one_looks_for_it():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert "\n".join(mutants.table_of_rooms()) in text, "python -m workflow.mutants prints it"
+
+
 def test_what_noticed_a_fault_is_there():
     for row in mutants.found():
         file, _, test = row.noticed_by.partition("::")

@@ -3,7 +3,8 @@
 ``tests/mutants.toml`` lists them by room. Each is put, alone, into a checkout of HEAD apart from
 yours. The committed exhibits that it names are computed from it and compared, then the tests that
 name the code are run and the room's, quick ones first; what first says otherwise than without the
-fault has noticed it. ``tests/mutants.csv`` says what did. What was noticed is not tried again but with ``--again``.
+fault has noticed it. ``tests/mutants.csv`` says what did; what was noticed is not tried again but
+with ``--again``. CONTRIBUTING.md has the table that is printed at the end.
 
     python -m workflow.mutants [ROOM ...] [--again]
 """
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -239,6 +241,21 @@ def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
     return NOTHING
 
 
+def table_of_rooms() -> list[str]:
+    """The lines of a Markdown table: faults of each room, and how many were noticed by what."""
+    listed_in, noticed_in = Counter(one.room for one in listed()), Counter()
+    for row in found():
+        if row.noticed_by != NOTHING:
+            by = "tests" if row.noticed_by.startswith("tests/") else "recomputed"
+            noticed_in.update([row.room, (row.room, by)])
+    lines = ["| room | faults | noticed | by its numbers computed again | by tests |"]
+    lines.append("|---|---|---|---|---|")
+    for room, count in listed_in.items():
+        by = [noticed_in[room, how] for how in ("recomputed", "tests")]
+        lines.append(f"| `{room}` | {count} | {noticed_in[room]} | {by[0]} | {by[1]} |")
+    return lines
+
+
 def main() -> None:
     """Try what nothing has noticed yet, and count what was noticed."""
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
@@ -256,9 +273,7 @@ def main() -> None:
             row = Row(*mutant.key, noticed(mutant, project, sound))
             print(" | ".join(astuple(row)), flush=True)
             remember(row, mutants)
-    for room in dict.fromkeys(mutant.room for mutant in chosen):
-        rows = [row for row in found() if row.room == room]
-        print(f"{room}: {sum(row.noticed_by != NOTHING for row in rows)} of {len(rows)} noticed")
+    print("\n".join(table_of_rooms()))
 
 
 if __name__ == "__main__":
