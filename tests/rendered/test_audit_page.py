@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from membership import audit
 from tests.audit import odd_scores
-from tests.rendered import test_calculator_page as calculator_page
+from tests.rendered import calculators
 from tests.rendered.reading import until
 
 PROMISED = (None, 0.25, 2, 1234567)
@@ -22,12 +22,12 @@ NAMES = ["clinic A", 'ward "B", east', "C"]
 
 
 def page_file(folder: Path, theme: str = "light") -> str:
-    return calculator_page.page_file(folder, theme, "audit")
+    return calculators.page_file(folder, theme, "audit")
 
 
 @pytest.fixture
 def auditor(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
-    yield from calculator_page.attended(open_page(), page_file(tmp_path), "main")
+    yield from calculators.attended(open_page(), page_file(tmp_path), "main")
 
 
 def choose(page: Page, name: str, given: str | bytes) -> None:
@@ -197,6 +197,22 @@ def test_what_the_command_refuses_or_alone_can_do_is_refused_in_a_line(auditor: 
         until(lambda: "\n" not in status.inner_text())
         expect(auditor.locator("#audit-page table")).to_have_count(0)
         until(lambda: auditor.locator("#audit-page").get_attribute("data-report") is None)
+
+
+def test_of_several_attacks_one_is_chosen(auditor: Page, tmp_path: Path) -> None:
+    given, _ = odd_scores.COMPARED["attacks.csv"]
+    (tmp_path / "attacks.csv").write_bytes(odd_scores.content(given))
+    auditor.locator("#audit-page [data-part=file]").set_input_files(tmp_path / "attacks.csv")
+    box = auditor.locator("[data-part=attack]")
+    expect(box.locator("option")).to_have_text(["choose", "loss", "lira"], use_inner_text=True)
+    for name in ("lira", "loss"):
+        box.select_option(name)
+        auditor.get_by_text(f"The attack {name} is one of 2").wait_for()
+        wanted = audit.audit(audit.read_scores(tmp_path / "attacks.csv", [name]))
+        until(lambda: differences(numbers(reported(auditor)), numbers(wanted), name), [])
+        assert f"--attack={name}" in reported(auditor)["provenance"]["command"]
+    choose(auditor, "scores.csv", odd_scores.PLAIN)
+    expect(box).to_be_hidden()
 
 
 def test_names_from_the_file_are_text_and_no_markup(auditor: Page) -> None:
