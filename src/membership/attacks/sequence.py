@@ -22,8 +22,8 @@ from membership.attacks.registry import BOTH, Attack, declare
 from membership.errors import InputError
 
 SEQUENCE = ("sequence.log_odds", "references.sequence.log_odds", "references.member")
-# Directions in which checkpoints differ by less than rounding does say nothing.
-ROUNDING = 1e-8
+# Directions in which checkpoints, or models, differ by less than rounding does say nothing.
+ROUNDING, SAME = 1e-8, 1e-12
 
 
 def lira_sequence(
@@ -101,10 +101,12 @@ def _weights(references: FloatArray, inside: BoolArray) -> FloatArray:
         apart.append((phi - np.where(chosen, member.mean, other.mean)).ravel())
     deviations = np.array(apart)
     spread = np.sqrt((deviations**2).mean(axis=1))
-    spread[spread == 0] = 1.0
-    scaled = deviations / spread[:, None]
-    weight = np.linalg.lstsq(scaled @ scaled.T, np.array(shift) / spread, rcond=ROUNDING)[0]
-    weight /= spread
+    # Where all models answer the same, as before an update, means are apart by rounding alone.
+    same = spread <= SAME * np.abs(references).max(axis=(0, 2))
+    per_spread = np.where(same, 0.0, 1 / np.where(same, 1.0, spread))
+    scaled = deviations * per_spread[:, None]
+    weight = np.linalg.lstsq(scaled @ scaled.T, np.array(shift) * per_spread, rcond=ROUNDING)[0]
+    weight *= per_spread
     if not weight.any():
         raise InputError("reference: members and others have the same mean at every checkpoint")
     return weight / np.abs(weight).max()

@@ -90,7 +90,7 @@ def compare(
     ranking = ranked(table, [*table.targets], kin, asked, void)
     group = _groups(evidence, of_records.record, unit, table)
     close = _closely(evidence, table, group, ranking, asked, whole=unit is not None)
-    known = attacks.registry()
+    known, best = attacks.registry(), ranking["attacks"][0]["name"]
     display = {name: attack.display for name, attack in known.items()}
     single = [sentences.ONE_TARGET] if len(set(kin)) == 1 else []
     setup = done.setup(evidence, table.targets)
@@ -104,7 +104,9 @@ def compare(
         "attacks": [attack | _known(known[attack["name"]], setup) for attack in ranking["attacks"]],
         "strongest": close,
         "left_out": lacking,
-        "meaning": sentences.meaning_of_several(close, ranking, display, notes),
+        "meaning": sentences.meaning_of_several(
+            close, ranking, display, notes, done.asked(evidence), known[best].knowledge
+        ),
         "checklist": sentences.checklist_of_evidence(
             looked_at=all("warnings" in dataset.attrs for dataset in evidence),
             grouped=bool(close and close["groups"]),
@@ -112,6 +114,7 @@ def compare(
             whole=unit is not None,
             coins=asked.design == designs.COINS,
             drawn=drawn,
+            sequence=done.sequence(evidence),
         ),
         "warnings": [*notes, *single, *sentences.alike(ranking, display)],
     }

@@ -25,7 +25,7 @@ from membership.audit.tasks import (
     records_of,
     task_of,
 )
-from membership.audit.trainings import Kept, Train, Trainings
+from membership.audit.trainings import Kept, Train, Trainings, announce_answers
 from membership.data.dataset import combine
 from membership.errors import InputError
 
@@ -158,6 +158,7 @@ def gather(
     masks, n_targets = drawn.masks, len(drawn.targets)
     hashes = [hashes_of(task_kind, part) for part in parts]
     kept = Kept(keep, *hashes, masks, n_targets, seed, task, outputs == "probabilities")
+    announce_answers(len(masks), sequences.length, [len(part[1]) for part in parts])
     signals, repeat_notes = _gather_signals(
         train, parts, masks, model, drawn.references, seed, task_kind, kept, sequences
     )

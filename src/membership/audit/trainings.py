@@ -186,6 +186,23 @@ def _repeat_note(seed: int, apart: float) -> str:
     )
 
 
+def announce_answers(trainings: int, models: int, sizes: list[int], queries: int = 1) -> None:
+    """Before any work, how many answers it takes, where that is not one a record and training.
+
+    `sizes` are of the records, and of held ones, which the last model of a training answers alone.
+    """
+    if models * queries <= 1:
+        return
+    several = f" of {models} models each" * (models > 1)
+    often = f", {queries} times each" * (queries > 1)
+    total = trainings * queries * (models * sizes[0] + sum(sizes[1:]))
+    tqdm.write(
+        f"{trainings} trainings{several} are asked about {sum(sizes)} records{often}: "
+        f"{total:,} answers",
+        file=sys.stderr,
+    )
+
+
 def _announce(trainings: int, seconds: float, answers: int, models: int) -> None:
     """What the other trainings will cost, by what was measured."""
     several = models > 1
