@@ -38,6 +38,16 @@ def test_nine_of_ten_of_those_that_were_tried_were_noticed(room):
     assert len(unseen) <= max(1, len(of_room) // 10), unseen
 
 
+def test_what_noticed_a_fault_is_there():
+    for row in mutants.found():
+        file, _, test = row.noticed_by.partition("::")
+        if test:
+            name = test.rpartition("::")[2].partition("[")[0]
+            assert f"def {name}(" in (ROOT / file).read_text(encoding="utf-8"), row
+        elif file not in (mutants.NOTHING, mutants.TOO_LONG, mutants.DIED):
+            assert (ROOT / file).exists() or find(file)["id"] == file
+
+
 def test_what_is_remembered_follows_the_table_and_drops_what_it_lacks(tmp_path):
     first, second, gone = (mutants.Mutant("metrics", "roc.py", old, "x") for old in "abc")
     table = tmp_path / "found.csv"
@@ -63,3 +73,13 @@ def test_a_fault_is_put_into_the_file_and_taken_out_again(tmp_path):
     file.write_text("x = a - b - (a - b)\n")
     with pytest.raises(SystemExit, match="stands there 2 times"), mutants.faulty(one, tmp_path):
         pass
+
+
+def test_the_tests_of_a_fault_s_own_file_are_tried_first(tmp_path):
+    one = mutants.Mutant("metrics", "roc.py", "a", "b")
+    of_room = [("tests/metrics", "not slow"), ("tests/metrics", "slow")]
+    assert mutants.tried(one, tmp_path) == of_room
+    own = tmp_path / "tests" / "metrics" / "test_roc.py"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert mutants.tried(one, tmp_path) == [("tests/metrics/test_roc.py", ""), *of_room]

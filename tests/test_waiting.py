@@ -11,7 +11,10 @@ AT_ONCE = {
     *("get_attribute", "inner_html", "inner_text", "input_value", "is_checked", "is_disabled"),
     *("is_enabled", "is_hidden", "is_visible", "text_content"),
 }
-FILES = sorted((Path(__file__).parent / "rendered").glob("test_*.py"))
+# It takes the page apart first, so it can be asked once; axe itself waits for the page.
+ONCE = {"violations_in_card"}
+FOLDER, ROOM = Path(__file__).parent / "rendered", "tests.rendered."
+FILES = sorted(FOLDER.glob("test_*.py"))
 
 
 def looks_at_once(node: ast.AST, helpers: set[str]) -> bool:
@@ -30,16 +33,27 @@ def looks_at_once(node: ast.AST, helpers: set[str]) -> bool:
 
 
 def helpers_of(tree: ast.Module) -> set[str]:
-    """The file's functions that look at once, or call one that does."""
+    """The file's functions that look at once, or call one that does; those it imports, too."""
     functions = [
         part
         for part in tree.body
         if isinstance(part, ast.FunctionDef) and not part.name.startswith("test_")
     ]
-    found: set[str] = set()
+    found = imported(tree)
     for _ in functions:
         found |= {function.name for function in functions if looks_at_once(function, found)}
     return found
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """What is taken by name from another file of these tests, and looks at once there."""
+    found: set[str] = set()
+    for part in tree.body:
+        if isinstance(part, ast.ImportFrom) and (part.module or "").startswith(ROOM):
+            path = FOLDER / f"{part.module.removeprefix(ROOM)}.py"
+            there = helpers_of(ast.parse(path.read_text())) if path.is_file() else set()
+            found |= {name.asname or name.name for name in part.names if name.name in there}
+    return found - ONCE
 
 
 def hasty(source: str) -> list[int]:
@@ -70,3 +84,9 @@ def test_no_assertion_takes_one_look(path: Path) -> None:
 def test_a_hasty_assertion_is_told(line: str, is_hasty: bool) -> None:
     source = "def shown(page):\n    return page.evaluate('1')\n\ndef test_it(page, text):\n    "
     assert bool(hasty(source + line)) == is_hasty
+
+
+def test_a_helper_of_another_file_is_told() -> None:
+    source = "from tests.rendered.calculators import shown\n\ndef test_it(page):\n    "
+    assert hasty(source + "assert shown(page) == {}") == [4]
+    assert hasty(source + "until(lambda: shown(page), {})") == []

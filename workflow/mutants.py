@@ -4,7 +4,7 @@
 yours. The committed exhibits that it names are computed from it and compared, then the file's own
 tests and the room's are run, the quick ones first; what first says otherwise than without the fault
 has noticed it.
-``tests/mutants.csv`` says what did. What stands there is not tried again but with ``--again``.
+``tests/mutants.csv`` says what did. What was noticed is not tried again but with ``--again``.
 
     python -m workflow.mutants [ROOM ...] [--again]
 """
@@ -190,6 +190,14 @@ def fails(tests: str, marked: str) -> str:
     return failed[0] if failed else NOTHING
 
 
+def tried(mutant: Mutant, project: Path) -> list[tuple[str, str]]:
+    """What is run, and its marks: the file's own tests, the room's quick ones, its slow ones."""
+    room = f"tests/{mutant.room}"
+    own = f"{room}/test_{mutant.file}"
+    first = [(own, "")] if (project / own).is_file() else []
+    return [*first, (room, "not slow"), (room, "slow")]
+
+
 def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
     """What notices a fault first; `sound` remembers what is said where there is none."""
     for exhibit in mutant.exhibits:
@@ -217,13 +225,13 @@ def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Try what was not tried yet, and count what was noticed."""
+    """Try what nothing has noticed yet, and count what was noticed."""
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("rooms", nargs="*", help="all of them where none is named")
-    parser.add_argument("--again", action="store_true", help="try what was tried before, too")
+    parser.add_argument("--again", action="store_true", help="try what was noticed before, too")
     given = parser.parse_args()
     mutants = listed()
-    known = set() if given.again else {row.key for row in found()}
+    known = set() if given.again else {row.key for row in found() if row.noticed_by != NOTHING}
     chosen = [one for one in mutants if not given.rooms or one.room in given.rooms]
     for name in _HEAVY:
         importlib.import_module(name)

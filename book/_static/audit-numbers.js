@@ -30,7 +30,8 @@ const audit = {
     };
     const bounds = { epsilon: bound(of), mu: bound(ofMu) };
     bounds.mu.epsilon = delta ? audit.epsilonOf(bounds.mu.value, delta) : null;
-    const promises = Object.keys(promised).map((notion) => audit.judged(notion, promised[notion], bounds[notion]));
+    const whole = units ? " for a whole unit" : "";
+    const promises = Object.keys(promised).map((notion) => audit.judged(notion, promised[notion], bounds[notion], whole));
     const warnings = audit.warnings({ score, member, column, notRead, noted }, sides, level);
     const groupLevel = 1 - (1 - level) / Math.max(new Set(group ?? []).size, 1);
     const groups = group ? audit.groups({ score, member, group }, sides, groupLevel) : [];
@@ -50,7 +51,7 @@ const audit = {
       group_level: groupLevel,
       named: who,
       most_exposed: audit.exposed({ score, member, group, record, named }, sides),
-      meaning: audit.meaning(area, rates, who.sentence, groups, bounds, promises),
+      meaning: audit.meaning(area, rates, who.sentence, groups, bounds, promises, whole),
       checklist: audit.checklist(named, Boolean(group), Boolean(units), warnings.length > (notRead.length ? 1 : 0)),
       warnings,
     };
@@ -77,7 +78,7 @@ const audit = {
   },
 
   // What the numbers mean for a release, for whom they mean more, and what they do not.
-  meaning(area, rates, named, groups, { epsilon: { value: epsilon, tried, level }, mu: { value: mu } }, promises) {
+  meaning(area, rates, named, groups, { epsilon: { value: epsilon, tried, level }, mu: { value: mu } }, promises, whole) {
     const percent = (share) => `${(100 * share).toFixed(1)}%`;
     const least = rates.find(({ measured }) => measured) ?? rates[2];
     const accused = `${Number((100 * least.fpr).toPrecision(6))}%`;
@@ -86,11 +87,12 @@ const audit = {
     const worst = exposed.reduce((most, one) => (most && most.tpr.low >= one.tpr.low ? most : one), null);
     const nothing = "The bounds prove nothing of the training's privacy: neither that it leaks nor that it protects.";
     const more = ` An AUC above 0.5 does not contradict that: it takes all thresholds together, while a bound is of the best of ${tried} and pays for each.`;
+    const byAuc = " By its AUC this attack does better than guessing; at that rate it may not.";
     const few = " Too few non-members were asked to call that measured.";
-    const refuted = `A promise of differential privacy with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
+    const refuted = `A promise of differential privacy${whole} with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
     return [
       area.low > 0.5 || least.low > least.fpr
-        ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of the members. Guessing finds ${accused}.${least.measured ? "" : few}`
+        ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of the members. Guessing finds ${accused}.${least.low > least.fpr ? "" : byAuc}${least.measured ? "" : few}`
         : `By its AUC, and where ${accused} of non-members are accused, this attack does not tell members from others better than guessing would.`,
       ...(worst
         ? [
@@ -104,13 +106,14 @@ const audit = {
   },
 
   // A promise with its verdict, and the sentence that can be signed.
-  judged(notion, promised, { value, provable, level, delta, reason }) {
+  judged(notion, promised, { value, provable, level, delta, reason }, whole) {
     const of = notion === "epsilon" ? "an epsilon" : "a mu";
     const said =
       notion === "epsilon"
-        ? `The promise of differential privacy with an epsilon of ${audit.short(promised)} at a delta of ${audit.short(delta)}`
-        : `The promise of Gaussian privacy with a mu of ${audit.short(promised)}`;
-    const proved = `${of} of at least ${value.toFixed(3)} at a confidence of ${audit.short(100 * level)}%`;
+        ? `The promise of differential privacy${whole} with an epsilon of ${audit.short(promised)} at a delta of ${audit.short(delta)}`
+        : `The promise of Gaussian privacy${whole} with a mu of ${audit.short(promised)}`;
+    const least = value ? `${of} of at least ${value.toFixed(3)}` : `no ${notion} above 0`;
+    const proved = `${least} at a confidence of ${audit.short(100 * level)}%`;
     const told = (verdict, rest) => ({ notion, promised, ...(notion === "epsilon" ? { delta } : {}), verdict, sentence: `${said} is ${rest}` });
     if (!provable) return told("not tested", `not tested: ${reason.replace("0 proves nothing: ", "")}`);
     if (value > promised) return told("refuted", `refuted: this attack proves ${proved}.`);
@@ -148,7 +151,7 @@ const audit = {
         `No ${one}'s score moves with another ${one}'s membership. The bounds rest on it.`,
         ...(whole
           ? [
-              "All records of one person, or of what else a unit is, are in one unit, which was in or out whole. A unit's score is the mean of its records', and everything here counts units.",
+              "All records of one person, or of what else a unit is, are in one unit, which was in or out whole. A unit's score is the mean of its records', and everything here counts units. Bounds and promises are of a whole unit: what was promised for single records promises less for it.",
             ]
           : []),
         "Members and non-members differ in membership alone. Scores cannot show whether they do.",

@@ -69,14 +69,15 @@
   };
 
   // What no file of scores tells; the signer does.
-  const blanks = [
+  const blanks = (units) => [
     ["to fill in", "How the scores were made, and what that takes to know of the model: ____"],
-    ["to fill in", "Which model this is, and what one record is (a person, a visit, a picture): ____"],
+    ["to fill in", `Which model this is, and what one ${units ? "unit is (a person, a household)" : "record is (a person, a visit, a picture)"}: ____`],
   ];
 
   const tables = (report) => {
     const { members, non_members: others } = report.records;
     const listed = report.most_exposed.length;
+    const oneOf = report.units ? "Unit" : "Record";
     const high = Math.round(report.most_exposed[listed - 1].fpr * others);
     const expected = Math.round(Math.min((high * members) / others, listed));
     const chance =
@@ -126,14 +127,14 @@
       made.push(
         table(
           `Who may be named: ${who.members > 20 ? `the first 20 of ${who.members} names; audit.json has all` : "all names"}, by Benjamini and Hochberg's procedure at a false discovery rate of ${percent(who.fdr)}. ${who.assumed} ${who.own_rate} This table is as confidential as the list of members`,
-          ["Record", "Score", "p-value"],
+          [oneOf, "Score", "p-value"],
           who.records.slice(0, 20).map((one) => [one.record, String(Number(one.score.toPrecision(4))), String(Number(one.p.toPrecision(3)))]),
         ),
       );
     made.push(
       table(
         `The ${listed} of ${members} members with the highest scores, and how many non-members score as high. This table names members: it is as confidential as the list of them${chance}`,
-        ["Record", "Score", "Non-members as high"],
+        [oneOf, "Score", "Non-members as high"],
         report.most_exposed.map((one) => [one.record, String(Number(one.score.toPrecision(4))), `${Math.round(one.fpr * others)} of ${others}`]),
       ),
     );
@@ -142,12 +143,13 @@
 
   const show = (report, sides) => {
     const { members, non_members: others } = report.records;
+    const { units } = report;
+    const whole = units ? " for a whole unit" : "";
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
     const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
-    const bounds = `If the training was differentially private, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
+    const bounds = `If the training was differentially private${whole}, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private${whole}, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
     const [input] = report.provenance.inputs;
-    const { units } = report;
     const ofUnits = units ? ` Each of these is a unit: ${units.records} records were taken together as ${units.units} units, by the mean of a unit's scores.` : "";
     // A file of one's own opens its tables once; the example leaves them as they are.
     unfolded ||= held.unread;
@@ -160,7 +162,7 @@
       table(
         "What was assumed, and what was not tested: read each line before you sign",
         ["Status", "What"],
-        [...blanks, ...report.checklist.map((one) => [one.status, one.text])],
+        [...blanks(units), ...report.checklist.map((one) => [one.status, one.text])],
       ),
     );
     part("report").replaceChildren(

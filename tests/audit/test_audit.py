@@ -112,6 +112,14 @@ def test_the_meaning_follows_the_numbers() -> None:
     assert "does not tell" in guesses["meaning"][0]
     assert guesses["meaning"][-1] == leaks["meaning"][-1]
     assert "Guessing finds 10%" in leaks["meaning"][0]
+    assert "By its AUC" not in leaks["meaning"][0]
+    member = np.arange(200) < 100
+    # The lowest scores are others' alone: no high threshold accuses few of them.
+    low = np.where(~member & (np.arange(200) % 3 == 0), -9.0, 1.0 * (np.arange(200) % 50))
+    by_auc = audit(Scored(low, member))
+    assert by_auc["auc"]["low"] > 0.5
+    assert by_auc["tpr_at_fpr"][2]["low"] <= 0.1
+    assert "better than guessing; at that rate it may not" in by_auc["meaning"][0]
 
 
 def test_the_meaning_names_a_group_that_is_found_more_often_than_all(tmp_path: Path) -> None:

@@ -93,6 +93,12 @@ def test_the_choice_of_the_first_attack_is_paid_for() -> None:
     who = report["strongest"]["named"]
     assert who["fdr"] == 0.05
     assert who["members"] == len(by_hand(score, member, 0.05))
+    paid = "These 5% are what is left of the 10% that were asked for: the choice among 2 attacks"
+    assert paid in who["sentence"]
+    assert who["sentence"] in report["meaning"]
+    alone = audit.audit(audit.Several({"a": score, "b": 2 * score}, member))["strongest"]["named"]
+    assert alone["fdr"] == 0.1
+    assert "what is left of" not in alone["sentence"]
 
 
 def test_evidence_counts_each_records_own_rate() -> None:

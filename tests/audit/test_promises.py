@@ -56,6 +56,15 @@ def test_the_verdict_follows_the_bound(promised: float, verdict: str, said: str)
     assert not any("A promise of differential" in text for text in report["meaning"])
 
 
+def test_a_bound_of_0_is_said_in_words() -> None:
+    rng = np.random.default_rng(2)
+    one = Scored(rng.normal(size=400), np.arange(400) < 200)
+    report = audit(one, promised=1, promised_mu=1)
+    for judged, notion in zip(report["promises"], ("epsilon", "mu"), strict=True):
+        assert report[f"{notion}_lower_bound"]["value"] == 0
+        assert f"which proves no {notion} above 0 at a confidence of 97.5%." in judged["sentence"]
+
+
 def test_what_a_perfect_attack_would_prove_is_its_own_bound() -> None:
     one = scored()
     member = one.member

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership.audit import Scored, audit, read_scores, write
+from membership.audit import Scored, Several, audit, read_scores, write
 from membership.errors import InputError, RunError
 from tests.audit.test_several import three
 
@@ -41,6 +41,20 @@ def test_the_first_is_the_one_that_finds_most_at_the_rate_that_is_named() -> Non
     assert report["strongest"]["most_exposed"][0]["score"] == frame["few"].max()
     same = audit(three())
     assert "best, by its AUC and where 10% of non-members are accused." in same["meaning"][0]
+
+
+def test_the_next_may_find_as_many_where_the_difference_does_not_say() -> None:
+    rng = np.random.default_rng(1)
+    member = np.arange(600) < 300
+    shared = rng.normal(size=600) + 2.0 * member
+    near, far = shared + 0.5 * rng.normal(size=600), -shared
+    told = {}
+    for other, name in ((near, "near"), (far, "far"), (2 * shared, "same")):
+        report = audit(Several({"first": shared, name: other}, member))
+        told[name] = "finds fewer is not sure" in report["meaning"][0]
+        gap = report["attacks"][1]["tpr_behind_best"]
+        assert told[name] == (gap["low"] < 0 <= gap["high"])
+    assert told == {"near": True, "far": False, "same": False}
 
 
 def test_a_mean_over_targets_is_ranked_by_the_rate_too() -> None:

@@ -51,6 +51,27 @@ def test_an_audit_of_units_is_that_of_their_mean_scores(options: dict, tmp_path:
     assert f"{MANY * VISITS} records were taken together as {MANY} units" in page
 
 
+def test_bounds_and_promises_are_of_a_whole_unit(tmp_path: Path) -> None:
+    """An epsilon for each of ten records allows ten times that for all of them."""
+    leaky = persons(leak=2.0)
+    two = pd.DataFrame(leaky).rename(columns={"score": "lira"}).assign(loss=leaky["score"] ** 3)
+    for given in (leaky, two):
+        plain, held = audit(given), audit(given, promised=0.01, promised_mu=0.01)
+        (told,) = [text for text in plain["meaning"] if "promise of" in text]
+        assert told.startswith("A promise of differential privacy for a whole unit with an epsilon")
+        for one, notion in zip(held["promises"], ("differential", "Gaussian"), strict=True):
+            assert one["sentence"].startswith(f"The promise of {notion} privacy for a whole unit ")
+        checked = [one["text"] for one in held["checklist"]]
+        assert any("promised for single records promises less for it" in text for text in checked)
+        write(held, None if given is two else leaky, tmp_path, "mine")
+        page = (tmp_path / "audit.html").read_text()
+        assert "was differentially private for a whole unit, then" in page
+        assert '<th scope="col">unit</th>' in page
+        assert "what one unit is" in page
+    single = audit({name: leaky[name] for name in ("score", "member")}, promised=0.01)
+    assert not any("whole unit" in text for text in single["meaning"])
+
+
 def test_the_order_of_the_rows_moves_no_number() -> None:
     given = pd.DataFrame(persons())
     mixed = given.sample(frac=1, random_state=3)
@@ -173,7 +194,7 @@ def test_gathering_draws_units_whole_and_the_report_judges_them(tmp_path: Path) 
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(160, 6)), np.arange(160) % 2
     units = np.arange(160) // 4
-    seen = gather(x, y, trained, n_reference=4, n_targets=1, units=units)
+    seen = gather(x, y, trained, n_reference=4, n_targets=1, units=units, draw="halves")
     for mask in seen["member"].values:
         whole = np.bincount(units, mask)
         assert set(whole) <= {0, 4}

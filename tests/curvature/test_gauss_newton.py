@@ -71,19 +71,6 @@ def test_of_a_linear_model_it_is_the_hessian():
     np.testing.assert_allclose(curvature.ggn(*given), curvature.hessian(*given), atol=1e-14)
 
 
-def test_curvlinops_has_the_same_operator():
-    curvlinops = pytest.importorskip("curvlinops")
-    torch.manual_seed(1)
-    model = models.mlp(6, (5,), 3).double()
-    x, y = torch.randn(30, 6, dtype=torch.float64), torch.randint(0, 3, (30,))
-    operator = curvlinops.GGNLinearOperator(
-        model, nn.CrossEntropyLoss(), list(model.parameters()), [(x, y)]
-    )
-    columns = torch.eye(sum(p.numel() for p in model.parameters()), dtype=torch.float64)
-    expected = (operator @ columns).detach().numpy()
-    np.testing.assert_allclose(curvature.ggn(model, cross_entropy, x, y), expected, atol=1e-10)
-
-
 class Once(torch.autograd.Function):
     """A function without second derivatives, which the Gauss-Newton matrix does not need."""
 

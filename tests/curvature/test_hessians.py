@@ -81,17 +81,57 @@ def test_dead_units_are_left_out_and_do_not_show():
     assert not found[0].any()
 
 
-def test_curvlinops_has_the_same_operator():
+@pytest.mark.parametrize(
+    ("operator", "ours"),
+    [("HessianLinearOperator", curvature.hessian), ("GGNLinearOperator", curvature.ggn)],
+)
+def test_curvlinops_has_the_same_operator(operator, ours):
     curvlinops = pytest.importorskip("curvlinops")
     torch.manual_seed(1)
     model = models.mlp(6, (5,), 3).double()
     x, y = torch.randn(30, 6, dtype=torch.float64), torch.randint(0, 3, (30,))
-    operator = curvlinops.HessianLinearOperator(
+    theirs = getattr(curvlinops, operator)(
         model, nn.CrossEntropyLoss(), list(model.parameters()), [(x, y)]
     )
     columns = torch.eye(sum(p.numel() for p in model.parameters()), dtype=torch.float64)
-    expected = (operator @ columns).detach().numpy()
-    np.testing.assert_allclose(curvature.hessian(model, cross_entropy, x, y), expected, atol=1e-10)
+    expected = (theirs @ columns).detach().numpy()
+    np.testing.assert_allclose(ours(model, cross_entropy, x, y), expected, atol=1e-10)
+
+
+def test_a_loss_without_forward_mode_goes_another_way():
+    """Huber's loss: torch differentiates it backwards alone."""
+    torch.manual_seed(4)
+    model = models.mlp(4, (5,), 2).double()
+    x, y = torch.randn(12, 4, dtype=torch.float64), 3 * torch.randn(12, 2, dtype=torch.float64)
+
+    def huber(output, y):
+        return nn.functional.huber_loss(output, y, reduction="none").sum(dim=1)
+
+    def written_out(output, y):
+        off = (output - y).abs()
+        return torch.where(off < 1, off**2 / 2, off - 0.5).sum(dim=1)
+
+    found = curvature.hessian(model, huber, x, y)
+    np.testing.assert_allclose(found, curvature.hessian(model, written_out, x, y), atol=1e-12)
+    columns = torch.eye(len(found), dtype=torch.float64)
+    goal = objective(model, huber, x, y)
+    product = products.curvature_product(goal, *goal.records(x, y))
+    np.testing.assert_allclose(product(columns), found, atol=1e-12)
+
+
+def test_another_thing_that_is_not_implemented_is_no_reason_to(monkeypatch):
+    def unfinished(*_):
+        raise NotImplementedError("this part")
+
+    torch.manual_seed(4)
+    model, x, y = models.mlp(4, (5,), 2), torch.randn(12, 4), torch.randint(0, 2, (12,))
+    goal = objective(model, cross_entropy, x, y)
+    monkeypatch.setattr(hessians, "layered_hessian", unfinished)
+    with pytest.raises(NotImplementedError, match="this part"):
+        curvature.hessian(model, cross_entropy, x, y)
+    monkeypatch.setattr(products, "_ChainProduct", unfinished)
+    with pytest.raises(NotImplementedError, match="this part"):
+        products.curvature_product(goal, *goal.records(x, y))
 
 
 def test_float32_models_are_differentiated_in_float64():

@@ -102,32 +102,6 @@ def test_the_low_rank_bound_holds(task):
     assert delta < 1e-3
 
 
-def with_entry(i, j, value):
-    matrix = nngp.rbf()(np.random.default_rng(0).standard_normal((5, 3)))
-    matrix[i, j] = value
-    return matrix
-
-
-@pytest.mark.parametrize(
-    ("matrix", "y", "noise", "message"),
-    [
-        (np.eye(3), np.ones(3), 0.0, "noise = 0.0: give a number above 0"),
-        (np.eye(3), np.ones(3), -1, "noise = -1"),
-        (np.eye(3), np.ones(3), "1", "noise = '1'"),
-        (np.ones((3, 2)), np.ones(3), 0.1, "give a square matrix"),
-        (with_entry(1, 3, 0.9), np.ones(5), 0.1, r"not symmetric: entries \(1, 3\)"),
-        (-np.eye(3), np.ones(3), 0.1, "not positive semi-definite"),
-        # The noise would hide this eigenvalue of -0.001.
-        (np.diag([1.0, 1.0, -0.001]), np.ones(3), 0.1, "not positive semi-definite"),
-        (np.eye(3), np.ones(4), 0.1, "y has 4 labels for 3 records"),
-        (np.full((2, 2), np.nan), np.ones(2), 0.1, "NaN"),
-    ],
-)
-def test_bad_input_is_refused(matrix, y, noise, message):
-    with pytest.raises(InputError, match=message):
-        lood.leave_one_out(matrix, y, noise)
-
-
 def test_too_many_records_for_memory_are_refused(monkeypatch):
     monkeypatch.setattr("membership.memory.available", lambda device: 20_000)
     with pytest.raises(InputError, match=r"kernel matrix of 100 records needs about 0\.0"):
@@ -199,18 +173,3 @@ def test_with_one_kernel_for_both_the_mean_is_the_posteriors(few):
     found = lood.trained_ensembles(prior, prior, y, range(12), RIDGE)
     process = lood.leave_one_out(prior, y, RIDGE)
     np.testing.assert_allclose(found.mean_distance, process.mean_distance, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"ridge": 0.0}, "ridge = 0"),
-        ({"tangent": np.eye(3)}, r"prior has shape \(12, 12\) and tangent \(3, 3\)"),
-        ({"tangent": -np.eye(12)}, "positive semi-definite"),
-        ({"y": np.ones(3)}, "y has"),
-    ],
-)
-def test_bad_input_of_networks_is_refused(few, changes, message):
-    values = dict(zip(("prior", "tangent", "y"), few, strict=True))
-    with pytest.raises(InputError, match=message):
-        lood.trained_ensembles(**{**values, "records": [0], "ridge": RIDGE, **changes})

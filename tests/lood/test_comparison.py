@@ -108,26 +108,6 @@ def test_a_record_left_in_the_training_set_is_refused_or_a_control(task):
     assert repeated.contrast(task.x[7]).excess[0] < 1
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"noise": 0.0}, "noise = 0.0: give a number above 0"),
-        ({"query": np.ones((2, 3))}, r"query has records of shape \(3,\); give \(1, 8, 8\)"),
-        ({"measure": "tv"}, "measure = 'tv'"),
-        ({"differing": np.ones(3)}, r"differing must be a pair"),
-        ({"differing": (np.ones((1, 8, 8)), np.ones(3))}, "label has 3 outputs; y has 10"),
-        ({"differing": (np.ones((2, 1, 8, 8)), np.ones((3, 10)))}, "3 labels for 2 records"),
-        ({"differing": (np.ones(64), np.ones(10))}, "differing has"),
-        ({"y": np.ones(4)}, "y has 4 labels for"),
-    ],
-)
-def test_bad_input_is_refused(task, changes, message):
-    x, y, differing = task.without(0)
-    arguments = {"x": x, "y": y, "differing": differing, "query": x[0], "noise": NOISE}
-    with pytest.raises(InputError, match=message):
-        lood.distinguishability(KERNEL, **(arguments | changes))
-
-
 OF_NORMALISED = nngp.rbf(1.0)
 
 
@@ -191,13 +171,6 @@ def test_some_query_tells_more_than_the_record(task, shape, least):
             assert comparison.measure(found.query[0], measure) > comparison.measure(raw[i], measure)
     assert min(gains) > 1 + 1e-8
     assert max(gains) > least
-
-
-def test_normalised_bad_input_is_refused(task):
-    with pytest.raises(InputError, match="is row 3 of x already"):
-        lood.compare_normalised(OF_NORMALISED, task.x, task.y, (task.x[3], task.y[3]), 0.1)
-    with pytest.raises(InputError, match="noise = -2"):
-        lood.compare_normalised(OF_NORMALISED, task.x[1:], task.y[1:], (task.x[0], task.y[0]), -2)
 
 
 def test_near_the_mean_a_homogeneous_kernel_tells_without_bound():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from membership import lood, nngp
-from membership.errors import InputError
 
 NOISE = 0.1
 ROWS = (4, 0, 4)
@@ -44,20 +43,3 @@ def test_they_end_where_searches_one_by_one_end(task, start, name, measure):
         np.testing.assert_allclose(found.history[:, i], alone.history[:, 0], rtol=1e-7)
         assert found.value[i] == pytest.approx(comparison.measure(found.query[i], measure))
         assert found.value[i] > found.history[0, i]
-
-
-def test_what_is_no_record_is_refused(task, start):
-    kernel = KERNELS["RBF"]
-    cases = {
-        "rows has 60: give numbers from 0 to 59": (0, 60, 1),
-        "rows has -1": (0, -1, 1),
-        "give a whole number a start": (0, 1),
-        r"give a whole number a start, \(3,\)": (0.0, 1.0, 2.0),
-    }
-    for message, rows in cases.items():
-        with pytest.raises(InputError, match=message):
-            run(task, kernel, rows, start)
-    with pytest.raises(InputError, match=r"give \(starts, ...\)"):
-        run(task, kernel, (0,), start[0])
-    with pytest.raises(InputError, match="measure = 'auc'"):
-        run(task, kernel, ROWS, start, measure="auc")

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from membership import lood, nngp
-from membership.errors import InputError
 
 pytest.importorskip("jax")
 KERNEL = nngp.rbf(1.0)
@@ -111,30 +110,3 @@ def test_bounds_may_be_given_by_channel(task):
         progress=False,
     )
     assert -5 <= found.start.min() < found.start.max() <= -4
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"seed": -1}, "seed = -1: expected a whole number from 0 up"),
-        ({"n_starts": 0}, "n_starts = 0"),
-        ({"n_queries": 1.5}, "n_queries = 1.5"),
-        ({"steps": 0}, "steps = 0: expected a whole number from 1 up"),
-        ({"learning_rate": 0.0}, "learning_rate = 0.0: give a number above 0"),
-        ({"measure": "auc"}, "measure = 'auc'"),
-        ({"bounds": (1.0, 0.0)}, "the second above the first"),
-        ({"bounds": (np.zeros(5), 1.0)}, "bounds do not fit a record of shape"),
-    ],
-)
-def test_bad_input_is_refused(task, changes, message):
-    arguments = {"seed": 0, "steps": 1, "progress": False} | changes
-    with pytest.raises(InputError, match=message):
-        lood.reconstruct(KERNEL, *task.without(0), 0.1, **arguments)
-
-
-def test_starts_of_another_shape_are_refused(task):
-    comparison = lood.compare(KERNEL, *task.without(0), 0.1)
-    with pytest.raises(InputError, match=r"give \(starts, ...\)"):
-        lood.maximise(comparison, task.x[0])
-    with pytest.raises(InputError, match="query has"):
-        lood.maximise(comparison, task.x[:2, :, :4])

@@ -24,6 +24,12 @@ def test_blocks_change_nothing_and_the_matrix_is_exactly_symmetric(kernel, image
     np.testing.assert_allclose(kernel.diagonal(x1), np.diagonal(square), rtol=0, atol=1e-13)
 
 
+def test_a_matrix_is_exactly_symmetric_though_its_numbers_are_rounded():
+    x = np.random.default_rng(0).normal(size=(67, 301))
+    matrix = nngp.fully_connected(3, "gelu")(x)
+    assert (matrix == matrix.T).all()
+
+
 def test_scaled_multiplies(images):
     kernel = nngp.fully_connected(2)
     np.testing.assert_allclose(kernel.scaled(2.5)(*images), 2.5 * kernel(*images), rtol=1e-15)

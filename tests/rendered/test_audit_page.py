@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from membership import audit
 from tests.audit import odd_scores
-from tests.rendered import test_calculator_page as calculator_page
+from tests.rendered import calculators
 from tests.rendered.reading import until
 
 PROMISED = (None, 0.25, 2, 1234567)
@@ -22,12 +22,12 @@ NAMES = ["clinic A", 'ward "B", east', "C"]
 
 
 def page_file(folder: Path, theme: str = "light") -> str:
-    return calculator_page.page_file(folder, theme, "audit")
+    return calculators.page_file(folder, theme, "audit")
 
 
 @pytest.fixture
 def auditor(open_page: Callable[..., Page], tmp_path: Path) -> Iterator[Page]:
-    yield from calculator_page.attended(open_page(), page_file(tmp_path), "main")
+    yield from calculators.attended(open_page(), page_file(tmp_path), "main")
 
 
 def choose(page: Page, name: str, given: str | bytes) -> None:

@@ -9,9 +9,10 @@ import torch
 
 from membership import memory, models
 from membership.training import TrainingConfig, ensemble, sgd, train
-from tests.fake_device import DEVICE, FakeDevice
 from tests.training.test_sgd import blobs, convolutional, mlp
 
+# Any that is no CPU: none is asked for more than its kind.
+OTHER = torch.device("meta")
 CONFIG = TrainingConfig(epochs=2, batch_size=8, learning_rate=0.1, momentum=0.9)
 
 
@@ -43,13 +44,13 @@ def test_models_share_half_of_the_free_memory(free, expected, monkeypatch):
     # Flattened record, hidden layer before and after tanh, logits, and the record itself.
     each = 4 * own + 2 * 4 * 4 * (12 + 8 + 8 + 3 + 12)
     assert expected == max(1, min(64, int(free / 2 / each)))
-    assert ensemble.models_at_once(mlp(), torch.zeros(1, 12), 4, DEVICE, 64) == expected
+    assert ensemble.models_at_once(mlp(), torch.zeros(1, 12), 4, OTHER, 64) == expected
 
 
 def test_the_model_is_left_in_its_mode_and_its_statistics_alone():
     module = convolutional().train()
     before = {name: value.clone() for name, value in module.state_dict().items()}
-    ensemble.models_at_once(module, torch.randn(1, 1, 4, 4), 2, DEVICE, 64)
+    ensemble.models_at_once(module, torch.randn(1, 1, 4, 4), 2, OTHER, 64)
     assert module.training
     assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
 
@@ -92,13 +93,20 @@ def test_under_a_limit_the_same_models_are_trained_and_the_same_answers_given(
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path))
 
     expected = trained()
-    answers = expected.logits(blobs().x)
+    answers, halves = expected.logits(blobs().x), ensemble.in_halves
+
+    def limited(work, items, what):
+        def tight(some):
+            if len(some) > {"models": 3, "records": 25}[what]:
+                raise torch.OutOfMemoryError("too much")
+            return work(some)
+
+        return halves(tight, items, what)
+
     for room in (sgd, ensemble):
-        monkeypatch.setattr(room, "device_of", lambda name="auto": DEVICE, raising=False)
-    # A hidden layer's weights of three models and no more; all 60 records of one model fit.
-    with FakeDevice(limit=3 * 4 * 12 * 60):
-        found = trained()
-        limited = found.logits(blobs().x)
-    torch.testing.assert_close(limited, answers, rtol=1e-5, atol=1e-6)
+        monkeypatch.setattr(room, "in_halves", limited)
+    monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "another"))
+    found = trained()
+    torch.testing.assert_close(found.logits(blobs().x), answers, rtol=1e-5, atol=1e-6)
     for name, value in expected.parameters.items():
         torch.testing.assert_close(found.parameters[name], value, rtol=1e-5, atol=1e-6)

@@ -87,9 +87,10 @@ def compare(
     kin = _units(evidence, table.targets)
     notes = [text for dataset in evidence for text in dataset.attrs.get("warnings", [])] + repeated
     void = sentences.SHIFTED if sentences.shifts(notes) else None
-    ranking = ranked(table, [*table.targets], kin, asked, void)
+    whole = unit is not None
+    ranking = ranked(table, [*table.targets], kin, asked, void, whole)
     group = _groups(evidence, of_records.record, unit, table)
-    close = _closely(evidence, table, group, ranking, asked, whole=unit is not None)
+    close = _closely(evidence, table, group, ranking, asked, whole)
     known, best = attacks.registry(), ranking["attacks"][0]["name"]
     display = {name: attack.display for name, attack in known.items()}
     single = [sentences.ONE_TARGET] if len(set(kin)) == 1 else []
@@ -105,13 +106,13 @@ def compare(
         "strongest": close,
         "left_out": lacking,
         "meaning": sentences.meaning_of_several(
-            close, ranking, display, notes, done.asked(evidence), known[best].knowledge
+            close, ranking, display, notes, whole, done.asked(evidence), known[best].knowledge
         ),
         "checklist": sentences.checklist_of_evidence(
             looked_at=all("warnings" in dataset.attrs for dataset in evidence),
             grouped=bool(close and close["groups"]),
             units=len(set(kin)),
-            whole=unit is not None,
+            whole=whole,
             coins=asked.design == designs.COINS,
             drawn=drawn,
             sequence=done.sequence(evidence),

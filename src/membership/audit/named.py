@@ -17,6 +17,10 @@ _NOBODY = (
     "Nobody can be named by these scores, if at most {wrong:.2g}% of the names may be wrong on "
     "average where {members} of {tested} who may be named are members."
 )
+_SHARED = (
+    " These {wrong:g}% are what is left of the {asked:g}% that were asked for: the choice among "
+    "{attacks} attacks costs the rest."
+)
 ASSUMED = (
     "An accuser is supposed to know the scores of non-members like these, and to decide on the "
     "members and on as many further non-members. These have to be drawn like the known ones, and "
@@ -88,3 +92,10 @@ def named(scored: Scored, fdr: float) -> dict[str, Any]:
             for row, high in zip(listed, above, strict=True)
         ],
     }
+
+
+def shared(who: dict[str, Any], asked: float, attacks: int) -> None:
+    """Say why the share is not what was asked for, where the attack was chosen among several."""
+    if attacks > 1:
+        told = {"wrong": 100 * who["fdr"], "asked": 100 * asked, "attacks": attacks}
+        who["sentence"] += _SHARED.format(**told)

@@ -10,10 +10,12 @@ from membership.errors import InputError
 
 REFUTED, NOT_REFUTED, NOT_TESTED = "refuted", "not refuted", "not tested"
 _SAID = {
-    "epsilon": "The promise of differential privacy with an epsilon of {promised:g} at a delta of "
-    "{delta:g}",
-    "mu": "The promise of Gaussian privacy with a mu of {promised:g}",
+    "epsilon": "The promise of differential privacy{whole} with an epsilon of {promised:g} at a "
+    "delta of {delta:g}",
+    "mu": "The promise of Gaussian privacy{whole} with a mu of {promised:g}",
 }
+WHOLE = " for a whole unit"
+"""What a bound or a promise is of, where records were taken together."""
 _ARTICLE = {"epsilon": "an epsilon", "mu": "a mu"}
 _NO_BOUND = "memberships were not drawn, or fewer than four members or non-members were asked."
 _BUDGET = (
@@ -32,9 +34,16 @@ def checked(promised: Any, promised_mu: Any) -> dict[str, float]:
 
 
 def held(
-    promised: Mapping[str, float], bounds: dict[str, Any], delta: float, attacks: int
+    promised: Mapping[str, float],
+    bounds: dict[str, Any],
+    delta: float,
+    attacks: int,
+    whole: bool = False,
 ) -> dict[str, Any]:
-    """What a report says of promises beside its bounds; nothing where none was made."""
+    """What a report says of promises beside its bounds; nothing where none was made.
+
+    `whole` where the trials are units.
+    """
     if not promised:
         return {}
     judged = []
@@ -42,7 +51,7 @@ def held(
         said = {"notion": notion, "promised": value}
         said |= {"delta": delta} if notion == "epsilon" else {}
         verdict, rest = _judged(notion, value, bounds[f"{notion}_lower_bound"], attacks)
-        sentence = f"{_SAID[notion].format(**said)} is {rest}"
+        sentence = f"{_SAID[notion].format(**said, whole=WHOLE * whole)} is {rest}"
         judged.append({**said, "verdict": verdict, "sentence": sentence})
     return {"promises": judged}
 
@@ -56,7 +65,8 @@ def _judged(
         return NOT_TESTED, f"not tested: {_NO_BOUND}"
     if not bound["provable"]:
         return NOT_TESTED, f"not tested: {bound['reason'].removeprefix('0 proves nothing: ')}"
-    proved = f"{of} of at least {bound['value']:.3f} at a confidence of {100 * bound['level']:g}%"
+    value = f"{of} of at least {bound['value']:.3f}" if bound["value"] else f"no {notion} above 0"
+    proved = f"{value} at a confidence of {100 * bound['level']:g}%"
     if bound["value"] > promised:
         by = "this attack proves" if attacks == 1 else "these attacks prove"
         return REFUTED, f"refuted: {by} {proved}."

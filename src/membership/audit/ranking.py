@@ -10,8 +10,8 @@ from tqdm import tqdm
 from membership import metrics
 from membership.attacks import ScoreTable
 from membership.audit import design as designs
+from membership.audit import named, report
 from membership.audit import promises as made
-from membership.audit import report
 from membership.audit.asked import Asked
 from membership.audit.reading import Scored
 from membership.audit.report import CARRIED, RATES, area, rate
@@ -44,12 +44,14 @@ def ranked(
     units: list[int],
     asked: Asked,
     void: str | None = None,
+    whole: bool = False,
 ) -> dict[str, Any]:
     """The attacks of a table from the strongest, each pair's difference, targets and bounds.
 
     `names` are the targets' and `units` has one label a target; `void` is that of
-    `design.proved`. With one target, AUC and rates are as `audit` has them; with several, they are
-    means whose intervals are over targets and records.
+    `design.proved`, and `whole` says that records were taken together. With one target, AUC and
+    rates are as `audit` has them; with several, they are means whose intervals are over targets and
+    records.
     """
     level = asked.level
     fprs, number = _carried(table) or [RATES[-1]], _resamples(table)
@@ -85,7 +87,7 @@ def ranked(
         "target_level": target_level,
         "by_target": _by_target(table, names, order, target_level) if len(names) > 1 else [],
         **bounds,
-        **made.held(asked.promised, bounds, asked.delta, len(different)),
+        **made.held(asked.promised, bounds, asked.delta, len(different), whole),
     }
 
 
@@ -130,6 +132,7 @@ def strongest(
         single_report = report.audit(scored, asked.of_first(ranking["different_attacks"]))
     except InputError:  # Too few records.
         return None
+    named.shared(single_report["named"], asked.fdr, ranking["different_attacks"])
     return {
         "attack": name,
         "target": target,

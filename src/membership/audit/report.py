@@ -44,7 +44,8 @@ def audit(scored: Scored, asked: Asked) -> dict:
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member, level = scored.score, scored.member, asked.level
     proved = design.proved([(score, member)], asked.paid, asked.delta, asked.design)
-    proved |= promises.held(asked.promised, proved, asked.delta, attacks=1)
+    whole = scored.unit is not None
+    proved |= promises.held(asked.promised, proved, asked.delta, 1, whole)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
     noted = sentences.notes_of_scores(scored, level)
@@ -68,7 +69,7 @@ def audit(scored: Scored, asked: Asked) -> dict:
         "group_level": group_level,
         "named": who,
         "most_exposed": _most_exposed(scored),
-        "meaning": sentences.meaning_of_one(measured, proved, who["sentence"]),
+        "meaning": sentences.meaning_of_one(measured, proved, who["sentence"], whole),
         "checklist": sentences.checklist_of_scores(
             **sentences.known(scored, len(noted) > len(sentences.not_read(scored.not_read))),
             coins=asked.design == design.COINS,

@@ -26,6 +26,7 @@ CHOSEN = (
     "lower bounds and the differences to it pay for the choice, by wider intervals than those in "
     "its row of the table, which hold for an attack chosen beforehand."
 )
+_BY_AUC = " By its AUC this attack does better than guessing; at that rate it may not."
 _FEW = " Too few non-members were asked to call that measured."
 _GUESSES = (
     "By its AUC, and where {accused} of non-members are accused, this attack does not tell members "
@@ -60,13 +61,15 @@ _ASKS_MORE = (
 )
 
 
-def meaning_of_one(measured: dict[str, Any], bounds: dict[str, Any], named: str) -> list[str]:
+def meaning_of_one(
+    measured: dict[str, Any], bounds: dict[str, Any], named: str, whole: bool = False
+) -> list[str]:
     """Of one attack: whom it finds and names, who is worse off, what is refuted and not said."""
     return [
         _found(measured),
         *_worse_off(measured),
         named,
-        *_refuted(measured, bounds),
+        *_refuted(measured, bounds, whole),
         NO_PROOF_OF_SAFETY,
     ]
 
@@ -76,6 +79,7 @@ def meaning_of_several(
     ranking: dict[str, Any],
     display: Mapping[str, str],
     notes: Sequence[str] = (),
+    whole: bool = False,
     asked: Sequence[str] = (),
     knowledge: Sequence[str] = (),
 ) -> list[str]:
@@ -90,13 +94,24 @@ def meaning_of_several(
         names = {"first": display.get(first, first), "by_auc": display.get(by_auc, by_auc)}
         accused = _percent(ranking["ranked_at"])
         sentences.append(told.format(attacks=attacks, accused=accused, **names))
+        sentences[-1] += _next(ranking, display)
     if close and ranking["targets"] > 1:
         sentences.append(f"Whom it finds is told of target {close['target']} alone.")
     if close:
         found = _found(close, ranking["ranked_at"], "several models" in knowledge)
         sentences += [found, *_worse_off(close), close["named"]["sentence"]]
     chosen = [CHOSEN] if ranking["different_attacks"] > 1 else []
-    return [*sentences, *chosen, *_refuted(close, ranking), NO_PROOF_OF_SAFETY]
+    return [*sentences, *chosen, *_refuted(close, ranking, whole), NO_PROOF_OF_SAFETY]
+
+
+def _next(ranking: dict[str, Any], display: Mapping[str, str]) -> str:
+    """That the next attack may do as well, of those that are not the first under another name."""
+    for attack in ranking["attacks"][1:]:
+        gap = attack["tpr_behind_best"]
+        if any(abs(gap[end]) >= _EQUAL for end in ("value", "low", "high")):
+            name = display.get(attack["name"], attack["name"])
+            return f" That {name}, the next, finds fewer is not sure." * (gap["high"] >= 0)
+    return ""
 
 
 def shifts(notes: Sequence[str]) -> list[str]:
@@ -137,7 +152,8 @@ def _found(measured: dict[str, Any], fpr: float | None = None, several: bool = F
     return (
         f"Who sees of the released model{'s' * several} what this attack saw, and accepts that "
         f"{accused} of non-members are accused, finds {low} to {high} of the members. Guessing "
-        f"finds {accused}.{'' if rate['measured'] else _FEW}"
+        f"finds {accused}."
+        f"{'' if rate['low'] > rate['fpr'] else _BY_AUC}{'' if rate['measured'] else _FEW}"
     )
 
 
@@ -165,7 +181,7 @@ def _worse_off(measured: dict[str, Any]) -> list[str]:
     ]
 
 
-def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any]) -> list[str]:
+def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any], whole: bool) -> list[str]:
     """What became of the promises that were made, or else which ones the bound refutes."""
     if "promises" in bounds:
         return promises.told(bounds)
@@ -181,8 +197,9 @@ def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any]) -> list[st
         surely = measured is not None and measured["auc"]["low"] > 0.5
         return [_NOTHING + _ASKS_MORE.format(tried=epsilon["tried"]) * surely]
     return [
-        f"A promise of differential privacy with an epsilon below {epsilon['value']:.3f}, at the "
-        "delta of this report, is refuted. The true epsilon may be far larger."
+        f"A promise of differential privacy{promises.WHOLE * whole} with an epsilon below "
+        f"{epsilon['value']:.3f}, at the delta of this report, is refuted. The true epsilon may be "
+        "far larger."
     ]
 
 
@@ -203,7 +220,8 @@ _ASKED = (
 )
 _WHOLE = (
     "All records of one person, or of what else a unit is, are in one unit, which was in or out "
-    "whole. A unit's score is the mean of its records', and everything here counts units."
+    "whole. A unit's score is the mean of its records', and everything here counts units. Bounds "
+    "and promises are of a whole unit: what was promised for single records promises less for it."
 )
 _COINS = (
     "Each {one} was included by a fair coin of its own, and nothing but the {one}s told the "

@@ -106,7 +106,8 @@ def audit(
     if isinstance(scored, Scored):
         return report.audit(scored, asked)
     table = _table(scored)
-    ranking = ranked(table, scored.targets, _units(table), asked)
+    whole = scored.unit is not None
+    ranking = ranked(table, scored.targets, _units(table), asked, whole=whole)
     best, first = ranking["attacks"][0]["name"], scored.targets[0]
     close = strongest(_scored(scored, best, first), best, first, ranking, asked)
     digest = hashlib.sha256(b"".join([*map(bytes, scored.score.values()), bytes(scored.member)]))
@@ -123,7 +124,7 @@ def audit(
         **ranking,
         "strongest": close,
         "left_out": [],
-        "meaning": sentences.meaning_of_several(close, ranking, {}),
+        "meaning": sentences.meaning_of_several(close, ranking, {}, whole=whole),
         "checklist": sentences.checklist_of_scores(
             **known,
             attacks=len(scored.score),

@@ -1,6 +1,5 @@
 """The exact curvature of the mean loss, and products with it: Hessian or Gauss-Newton matrix."""
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
 from membership.curvature.gauss_newton import ggn_by_rows, ggn_products, require_convex
 from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
-from membership.curvature.layered import layered_hessian, linear_chain
+from membership.curvature.layered import by_forward_mode, layered_hessian, linear_chain
 from membership.curvature.objective import Loss, Objective, backward, objective
 from membership.curvature.suitable import Parameters
 from membership.errors import InputError
@@ -133,8 +132,7 @@ def curvature_matrix(
     chain = linear_chain(goal, x[:2])
     matrix = None
     if chain is not None:
-        with suppress(NotImplementedError):  # torch has no forward mode of some losses.
-            matrix = layered_hessian(goal, chain, x, y)
+        matrix = by_forward_mode(lambda: layered_hessian(goal, chain, x, y))
     if matrix is None:
         matrix = (ggn_by_rows if goal.matrix == "ggn" else hessian_by_products)(goal, x, y)
     require_finite(goal, x, y, matrix)

@@ -17,9 +17,10 @@ Gauss-Newton matrix the network is linear: D is that of the answers alone, and J
 
 import copy
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -36,6 +37,22 @@ def forward_mode() -> None:
     with warnings.catch_warnings(), forward_ad.dual_level():
         warnings.simplefilter("ignore")
         forward_ad.make_dual(torch.zeros(1), torch.zeros(1))
+
+
+Result = TypeVar("Result")
+
+
+def by_forward_mode(closed_form: Callable[[], Result]) -> Result | None:
+    """What a closed form gives; None where torch cannot differentiate the loss forwards.
+
+    Huber's loss, for one: torch raises that its rule is not implemented, and says so in words.
+    """
+    try:
+        return closed_form()
+    except NotImplementedError as error:
+        if "forward AD" in str(error) or "forward mode AD" in str(error):
+            return None
+        raise
 
 
 # Numbers that the brackets of one unit, or all small Hessians D, may hold: 256 MB in float64.

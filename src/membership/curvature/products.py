@@ -6,7 +6,6 @@ other model goes by automatic differentiation, vectorised over the vectors.
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -19,7 +18,12 @@ from membership.curvature.hessians import (
     require_finite,
     require_second_derivatives,
 )
-from membership.curvature.layered import LinearChain, forward_mode, linear_chain
+from membership.curvature.layered import (
+    LinearChain,
+    by_forward_mode,
+    forward_mode,
+    linear_chain,
+)
 from membership.curvature.objective import Objective
 
 Product = Callable[[torch.Tensor], torch.Tensor]
@@ -69,8 +73,9 @@ def curvature_product(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Prod
         sections = _sections(chain)
         between = [part for section in sections[:-1] for part in section]
         if all(type(part) in ELEMENTWISE for part in between):
-            with suppress(NotImplementedError):  # torch has no forward mode of some losses.
-                return _finite(_ChainProduct(goal, chain, x, y), goal, x, y)
+            product = by_forward_mode(lambda: _finite(_ChainProduct(goal, chain, x, y), goal, x, y))
+            if product is not None:
+                return product
     if goal.matrix == "hessian":
         require_second_derivatives(goal, x[:2], y[:2])
     return _finite(lambda vectors: curvature_products(goal, x, y, vectors), goal, x, y)

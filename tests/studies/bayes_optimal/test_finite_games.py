@@ -1,7 +1,6 @@
 """The small games against slower sums, and against rules that are wrong."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -61,20 +60,6 @@ def test_the_excess_of_property_2_is_that_of_a_loop_over_epsilon():
             worst = max(worst, exact - (game.rate + epsilon / (4 * game.temperature) + delta))
     assert finite_games.property_2_excess(game) == pytest.approx(worst, abs=1e-12)
     assert worst < 0
-
-
-def test_statements_have_a_row_for_every_case():
-    table = finite_games.statements(SimpleNamespace(seed=0))
-    assert table.groupby("statement").size().to_dict() == {
-        "Equations 50 and 51": 3,
-        "Property 1": 12,
-        "Property 2": 2,
-        "Theorem 2": 2,
-    }
-    assert table["case"].str.contains("above 1").sum() == 4
-    value = table[table["statement"] == "Equations 50 and 51"].set_index("case")["value"]
-    assert value[finite_games.CORRECTED] < 1e-9
-    assert (value[list(finite_games.PRINTED)] > 0.1).all()
 
 
 BOTH = (True, False)

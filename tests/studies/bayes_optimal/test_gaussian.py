@@ -19,19 +19,6 @@ def settings(**changes):
     return SimpleNamespace(**(sizes | changes))
 
 
-def test_figure_1_pairs_scores_with_densities():
-    table = gaussian.figure_1(settings(gaussian_n=100, gaussian_d=2000))
-    assert list(table.columns) == ["attack", "member", "series", "score", "density"]
-    records = table[table.series == "record"]
-    assert (records.groupby("attack").size() == 100).all()
-    assert records.density.isna().all()
-    for _, curve in table[table.series == "exact"].groupby(["attack", "member"]):
-        assert np.trapezoid(curve.density, curve.score) == pytest.approx(1, abs=0.02)
-    assert table.attrs["deviations"] == []
-    members = records[records.attack == "MALT"]["member"].sum()
-    assert f"{members} of 100 records are members" in table.attrs["note"]
-
-
 def test_figure_1_scores_lie_where_the_densities_put_them():
     table = gaussian.figure_1(settings(gaussian_n=100, gaussian_d=2000, seed=3))
     for key, group in table.groupby(["attack", "member"]):

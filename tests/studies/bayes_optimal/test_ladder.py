@@ -150,22 +150,6 @@ def test_slopes_are_those_of_the_powers():
     assert ladder_tables.PRINTED in set(ladder_tables.powers(made, trials())["features"])
 
 
-def test_slopes_are_drawn_and_told_and_one_size_alone_has_none():
-    made = measured()
-    made.attrs["set"] = "CIFAR-10 trucks and ships"
-    table = ladder_tables.powers(made, trials())
-    (axis,) = ladder_tables.draw_powers(table).axes
-    labels = [text.get_text().replace("\n", " ") for text in axis.get_yticklabels()]
-    assert labels[0] == names.RATIO
-    assert not any(names.SLOPE in label for label in labels)
-    said = ladder_tables.say_powers(table)
-    assert "-0.50 printed in Table 1" in said
-    alone = ladder_tables.powers(made.sel(size=[400]), trials().query("n == 400"))
-    alone = alone[alone["features"] != ladder_tables.PRINTED]
-    assert ladder_tables.say_powers(alone) == ""
-    assert ladder_tables.draw_powers(alone).axes[0].get_xlabel() == "n"
-
-
 def test_slopes_at_one_penalty_are_those_of_the_models_that_have_it():
     table = ladder_tables.powers(measured(), trials())
     one = f"{names.LEADS['auc(%)']}, {names.ONE_PENALTY}"

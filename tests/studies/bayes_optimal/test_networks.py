@@ -9,7 +9,6 @@ from sklearn.metrics import roc_auc_score
 
 from membership import attacks, evidence, metrics, published
 from membership.errors import InputError
-from membership.exhibits import files
 from membership.studies.bayes_optimal import (
     exhibits,
     names,
@@ -111,15 +110,6 @@ def test_the_shadow_attack_stands_in_table_2_as_its_score_is():
         for first, second in (("MALT", "shadow attack"), ("MALT", "0-1"), ("MAST", "MALT")):
             lead = value[first, metric] - value[second, metric]
             assert value[f"{first} less {second}", metric] == pytest.approx(lead)
-
-
-def test_accuracy_stands_beside_members_found():
-    table, _ = files.load("bayes-optimal-tab-2", "paper")
-    first, second = network_tables.draw_table_2(table).axes
-    rate = table[table["metric"] == RATE].set_index("attack")["value"]
-    texts = {text.get_text() for text in second.texts}
-    assert {f"{rate[name]:.1f}" for name in ("MALT", "MAST")} <= texts
-    assert len(first.texts) == len(second.texts) == len(network_tables.COMPARED)
 
 
 def test_temperature_moves_mast_from_the_least_loss_to_the_mean():

@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 from scipy.stats import binom, norm
 
-from membership.exhibits import files
-from membership.studies.bayes_optimal import exhibits, posterior
+from membership.studies.bayes_optimal import posterior
 
 
 def settings(draws=100_000, seed=0):
@@ -169,20 +168,3 @@ def test_the_ratio_of_losses_is_what_histograms_of_losses_give():
     ]
     found = posterior.of_loss(z, np.array([0.225]), temperature, n)[0]
     assert found == pytest.approx(np.log(counts[0] / counts[1]), abs=0.05)
-
-
-def test_a_colder_game_gives_more_away():
-    table = posterior.added_by_parameters(SimpleNamespace(seed=0))
-    colder = table[table["attack"] == posterior.COLDER]
-    assert (colder["low"] > 1).all()
-    assert set(table["n_repeats"]) == {posterior.GAMES}
-
-
-@pytest.mark.parametrize("name", ["3", "9"])
-def test_an_attack_over_another_is_a_point_a_game(name):
-    table, _ = files.load(f"bayes-optimal-ctl-{name}", "paper")
-    (exhibit,) = (one for one in exhibits.EXHIBITS if one.id == f"bayes-optimal-ctl-{name}")
-    (axis,) = exhibit.draw(table).axes
-    points = sum(len(mark[0].get_xdata()) for mark in axis.containers)
-    first = table[table["metric"] == "auc(%)"]["attack"].iloc[0]
-    assert points == ((table["attack"] == first) & (table["metric"] == "auc(%)")).sum()

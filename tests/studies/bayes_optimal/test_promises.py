@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from membership.studies.bayes_optimal import exhibits, names, networks, promises
+from membership.studies.bayes_optimal import names, networks, promises
 from membership.studies.bayes_optimal.claims import CLAIMS
 from tests.studies.altered import Altered, committed_run
 
@@ -129,21 +129,6 @@ def test_a_group_that_a_target_lacks_is_left_out():
     few = promises.control_18(simulated(n_models=5, n_records=40))
     assert (few.groupby(["attack", "records", "metric"]).size() == 1).all()
     assert (few["n_repeats"] == 5).all()
-
-
-def test_the_picture_has_every_group_and_the_sentence_the_rows(table):
-    (axis,) = promises.draw_promises(table).axes
-    three = [promises.ONE_LAW, promises.OWN_LAW, promises.THEOREM]
-    grouped = (table["metric"] == names.MEMBERS) & table["promised"].notna()
-    points = sum(len(mark[0].get_xdata()) for mark in axis.containers)
-    assert points == (grouped & table["attack"].isin(three)).sum()
-    at = table.set_index(["attack", "records", "metric"])["value"]
-    (exhibit,) = (one for one in exhibits.EXHIBITS if one.id == "bayes-optimal-ctl-18")
-    said = exhibit.says(table)
-    assert (
-        f"nothing for {at[promises.ONE_LAW, 'members', promises.EMPTY]:.0f}% of the members" in said
-    )
-    assert f"MALT has {at['MALT', 'all', names.ACCURACY]:.1f}%" in said
 
 
 def told(value, metric):

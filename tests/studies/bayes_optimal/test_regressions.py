@@ -68,12 +68,3 @@ def test_a_network_that_does_not_fit_the_records_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "feature_network": "small-cnn"})
     with pytest.raises(InputError, match="use feature_network = raw"):
         regressions.two_classes(settings)
-
-
-def test_requirements_name_the_data_or_what_they_lack():
-    settings = Settings.from_strings({"profile": "tiny"})
-    settings.check_data()
-    with pytest.raises(InputError, match="n_records: 400 needs 620"):
-        Settings.from_strings({"profile": "tiny", "n_records": "[400]"}).check_data()
-    with pytest.raises(InputError, match=r"cnn_records = 900: .* holds 1,797; give at most 898"):
-        Settings.from_strings({"profile": "tiny", "cnn_records": "900"}).check_data()

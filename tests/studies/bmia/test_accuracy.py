@@ -13,13 +13,6 @@ def table(source):
     return source.table("bmia-ctl-16")
 
 
-def test_every_network_of_every_set_stands_once(table, settings):
-    assert not table.duplicated(["dataset", "network", "members", "metric"]).any()
-    networks = set(table["network"])
-    assert networks >= {*settings.architectures, "mlp-32"}
-    assert set(table["dataset"]) == {"digits", "Purchase-like (simulated)"}
-
-
 def test_gain_and_mechanism_are_those_of_controls_1_and_5(table, source):
     gain = source.table("bmia-ctl-1").set_index(["attack", "metric"])["value"]["BMIA"]
     known = source.table("bmia-ctl-5").set_index("quantity")["value"]

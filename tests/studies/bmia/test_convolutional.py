@@ -89,19 +89,6 @@ def test_attacks_are_the_registered_ones(table, seen, attack, n, registered):
 
 
 @pytest.mark.slow
-def test_a_paired_difference_is_the_difference(table):
-    rate = convolutional.RATE
-    ours = value(table, "BMIA", 1, rate)
-    lira = value(table, convolutional.LIRA, 8, rate)
-    assert value(table, convolutional.LIRA, 8, f"{rate}, less BMIA's") == pytest.approx(lira - ours)
-    lead = value(table, convolutional.LIRA, 8, convolutional.LEAD)
-    assert lead == pytest.approx(ours - 1.25 * lira)
-    several = f"RMIA, {len(convolutional.VIEWS)} queries"
-    gained = value(table, several, 2, f"{rate}, less one query's")
-    assert gained == pytest.approx(value(table, several, 2, rate) - value(table, "RMIA", 2, rate))
-
-
-@pytest.mark.slow
 def test_structures_are_compared_on_the_same_queries(table, source):
     one, law, some = (source.evidence(name) for name in evidence.CONVOLUTIONAL[:3])
     asked = Seen(one, law).on(some["record"].values)

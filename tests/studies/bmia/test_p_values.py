@@ -3,7 +3,6 @@ import pytest
 from scipy import stats
 
 from membership import attacks
-from membership.exhibits import files
 from membership.studies.bmia import p_values
 
 
@@ -85,12 +84,3 @@ def test_control_17_asks_members_and_the_other_half(source, seen):
         for score, member in seen.attack("bmia")
     ]
     assert own["value"].iloc[0] == pytest.approx(np.mean(each), abs=0.5)
-
-
-def test_the_promised_rate_stands_in_every_panel():
-    table, _ = files.load("bmia-ctl-2", "paper")
-    figure = p_values.draw_control_2(table)
-    assert len(figure.axes) == table["panel"].nunique()
-    for axis in figure.axes:
-        (promised,) = (mark for mark in axis.containers if mark.get_label() == "promised")
-        assert set(promised[0].get_ydata()) == {1.0}

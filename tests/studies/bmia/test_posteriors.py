@@ -50,26 +50,9 @@ def test_the_full_posterior_stands_beside_the_factored_one(source, seen):
     assert rows[f"{posteriors.RELATED}, full posterior"] == pytest.approx(related)
 
 
-def test_freezing_the_runner_up_raises_the_mean(source):
-    table = source.table("bmia-ctl-7").set_index("quantity")["value"]
-    assert 0 < table["P(another class overtakes), mean"] < 1
-    assert table["frozen mean less mean, in sd"] > 0
-
-
 def test_what_too_few_references_say_is_not_identified():
     hinge = np.random.default_rng(0).normal(size=(3, 50))
     assert np.isnan(posteriors.identified(hinge))
-
-
-def test_figures_3_5_6_7_have_their_series(source, settings):
-    three = source.table("bmia-fig-3")
-    assert sorted(three["n_samples"].unique()) == [10, 30, settings.n_samples]
-    closed = three[three["series"] == "KFAC, closed form"].groupby("metric")["value"].nunique()
-    assert (closed == 1).all()
-    five, seven = source.table("bmia-fig-5"), source.table("bmia-fig-7")
-    assert set(five["series"]) == {"full", "KFAC", "diagonal", "difference"}
-    assert len(seven["series"].unique()) == 4
-    assert "weight decay: 0.0359" in source.table("bmia-fig-6").attrs["note"]
 
 
 def test_the_most_draws_are_those_of_table_1(source):
@@ -79,12 +62,6 @@ def test_the_most_draws_are_those_of_table_1(source):
     one = source.table("bmia-tab-1").set_index(["attack", "metric"])["value"]["BMIA"]
     for row in last.itertuples():
         assert row.value == pytest.approx(one[row.metric])
-
-
-def test_control_13_compares_kinds_of_draws(source):
-    value = source.table("bmia-ctl-13").set_index("quantity")["value"]
-    assert value[posteriors.LESS] == pytest.approx(value[posteriors.LLN] - value[posteriors.MC])
-    assert 0 < value[posteriors.DISTANCE] < 0.2
 
 
 def test_queries_of_other_posteriors_are_counted_where_they_are_fewer(seen):

@@ -44,13 +44,6 @@ def test_exceedances_are_counted_by_models_that_made_no_threshold(many, value):
     assert value["LiRA (n=8)", thresholds.OFF] == pytest.approx(np.mean(off))
 
 
-def test_a_difference_to_bmias_is_by_the_same_models(value):
-    for metric, less in thresholds.LESS_BMIA.items():
-        found = value[thresholds.MARGINAL, less]
-        assert found == pytest.approx(value[thresholds.MARGINAL, metric] - value["BMIA", metric])
-        assert ("BMIA", less) not in value.index
-
-
 def test_the_pinball_loss_is_smallest_at_the_quantile_and_a_shift_of_all_levels_is_undone():
     rng = np.random.default_rng(0)
     hinge = rng.standard_normal((4000, 3)) * [1.0, 2.0, 5.0] + [0.0, 3.0, -2.0]
@@ -66,12 +59,6 @@ def test_the_pinball_loss_is_smallest_at_the_quantile_and_a_shift_of_all_levels_
     assert one == pytest.approx(moved)
     slow = np.mean([max(0.95 * d, -0.05 * d) for d in (hinge - exact).ravel()])
     assert loss[0.0] == pytest.approx(slow)
-
-
-def test_to_accuse_nobody_is_nearer_to_5_percent_than_any_attack(value):
-    off = value.xs(thresholds.OFF, level="metric")
-    assert off[thresholds.NOBODY] == 5.0
-    assert value[thresholds.NOBODY, thresholds.TRUE] == 0.0
 
 
 def test_an_exact_threshold_is_off_by_its_binomial(table, value):
@@ -97,3 +84,9 @@ def test_the_hard_record_is_a_non_member_above_the_quantile(source, seen):
     for _, rows in table.groupby("series"):
         area = np.trapezoid(rows["density"], rows["hinge"])
         assert area == pytest.approx(1, abs=0.02)
+
+
+def test_to_accuse_nobody_is_nearer_to_5_percent_than_any_attack(value):
+    off = value.xs(thresholds.OFF, level="metric")
+    assert off[thresholds.NOBODY] == 5.0
+    assert value[thresholds.NOBODY, thresholds.TRUE] == 0.0

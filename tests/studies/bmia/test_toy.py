@@ -32,18 +32,6 @@ def test_networks_fitted_together_are_those_fitted_alone(answers):
     np.testing.assert_allclose(toy._answer(together[1], query), toy._answer(alone, query))
 
 
-def test_control_11_has_both_readings(source):
-    table = source.table("bmia-ctl-11")
-    rows = table.set_index(["reading", "model", "metric"])["value"]
-    for reading in toy.READINGS:
-        wide, narrow = (
-            rows[reading, name, toy.RATIO]
-            for name in ("Laplace, all weights", "quantile regression")
-        )
-        excess = rows[reading, "Laplace, all weights", toy.EXCESS]
-        assert excess == pytest.approx(wide - narrow)
-
-
 @pytest.mark.slow
 def test_the_band_over_all_weights_is_widest_where_there_are_no_records(monkeypatch):
     monkeypatch.setattr(toy, "STEPS", 600)

@@ -45,16 +45,6 @@ def test_its_numbers_are_those_of_the_evidence(table, outputs):
 
 
 @pytest.mark.slow
-def test_ten_queries_are_set_beside_one(table):
-    value = table.set_index(["queries", "attack", "metric"])["value"]
-    for attack in ("RMIA", "LiRA offline"):
-        gain = value["ten, averaged", attack, f"AUC, {convolutional.LESS}"]
-        assert gain == pytest.approx(
-            value["ten, averaged", attack, "AUC"] - value["one", attack, "AUC"]
-        )
-
-
-@pytest.mark.slow
 def test_nobody_trains_on_the_records_that_are_asked(table, outputs):
     seen = outputs(convolutional.SINGLE)
     assert not seen["member"].values[seen.attrs["references"]].any()

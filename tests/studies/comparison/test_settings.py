@@ -1,57 +1,14 @@
-"""What a run is of: its cells, sizes and data, and what is refused."""
+"""What a run is of: its cells, sizes and data."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from membership import addresses, data, running
-from membership.errors import InputError
 from membership.exhibits import Source, declared
 from membership.studies.comparison import agreement, experiment, leaderboard, names
 from membership.studies.comparison.settings import LATER, Settings
 from tests.studies.comparison.conftest import read_of
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"models": '["forest"]'}, r"models 'forest': give some of logistic"),
-        ({"n_reference": "7"}, "n_reference is 7; give an even number"),
-        ({"n_targets": "1"}, r"n_targets = 1.*at least 2"),
-        ({"dataset": "digit"}, "digit"),
-        ({"also_datasets": '["purchase_like:1000"]', "also_models": '["cnn"]'}, "takes images"),
-        ({"also_datasets": '["digits"]', "also_models": '["forest@digits"]'}, "models 'forest'"),
-        (
-            {"also_datasets": '["digits"]', "also_models": '["cnn@mnist"]'},
-            "also_models 'cnn@mnist': after @ goes one of also_datasets: digits",
-        ),
-        (
-            {"also_datasets": '["digits"]', "also_sizes": '["n_pool=300@digits"]'},
-            "also_sizes 'n_pool=300@digits': give n_targets of 2 or more or n_counted of 100 or",
-        ),
-        (
-            {"also_datasets": '["digits"]', "also_sizes": '["n_targets=1@digits"]'},
-            "also_sizes 'n_targets=1@digits'",
-        ),
-        (
-            {
-                "also_datasets": '["digits"]',
-                "also_models": '["small"]',
-                "also_sizes": '["n_targets=5@mnist"]',
-            },
-            "also_sizes 'n_targets=5@mnist': after @ goes one of also_datasets: digits",
-        ),
-        ({"without_qmia": '["mnist"]'}, "without_qmia 'mnist': give some of the run's data sets"),
-        ({"dataset": "purchase_like:200", "models": '["small"]'}, "at least 300"),
-        (
-            {"also_datasets": '["digits", "purchase_like:400"]', "also_models": '["cnn@digits"]'},
-            "also_models has no kind for purchase_like:400; add one, as 'logistic@",
-        ),
-    ],
-)
-def test_what_cannot_work_is_named_at_once(given, said):
-    with pytest.raises(InputError, match=said):
-        Settings.from_strings({"profile": "tiny", **given}).check_run()
 
 
 @pytest.mark.parametrize("profile", Settings.profiles)

@@ -62,22 +62,3 @@ def test_a_predictive_value_moves_to_another_share_of_members():
     for end in ("value", "low", "high"):
         moved = thresholds._moved(half.assign(share=0.5), end, 0.1)
         np.testing.assert_allclose(moved, tenth[end], rtol=1e-6)
-
-
-def test_curves_are_of_the_loss_and_of_the_lowest_and_highest_others():
-    table, _ = files.load("comparison-tab-3", "paper")
-    figure = thresholds.honest_drawn(table)
-    half = table[table["metric"] == "PPV where 50% are members (%)"]
-    others = half[half["attack"] != "LOSS"].groupby("attack")["value"].mean().sort_values()
-    rates = table["nominal FPR"].unique()
-    assert [axis.get_title() for axis in figure.axes] == [
-        f"flagged at {rate} FPR" for rate in rates
-    ]
-    for axis in figure.axes:
-        assert {line.get_label() for line in axis.lines} == {
-            "LOSS",
-            others.index[0],
-            others.index[-1],
-        }
-        for line in axis.lines:
-            assert (np.diff(line.get_ydata()) > 0).all()

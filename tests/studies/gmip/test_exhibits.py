@@ -1,7 +1,5 @@
 """What the declarations say of the committed tables, and what they read."""
 
-import pytest
-
 from membership.exhibits import declared, files
 
 EXHIBITS = {one.id: one for one in declared("gmip")}
@@ -24,13 +22,3 @@ def test_where_no_rate_is_told_its_description_says_so():
     untold = table[table["asked"].str.startswith("none")]
     assert "too few records" in one.described(untold)
     assert one.says(untold) == ""
-
-
-@pytest.mark.parametrize("name", ["gmip-ctl-6", "gmip-ctl-15", "gmip-ctl-17"])
-def test_every_data_set_of_the_table_is_drawn(name):
-    one, table = committed(name)
-    figure = one.draw(table)
-    shown = {label.get_text() for axis in figure.axes for label in axis.get_yticklabels()}
-    shown |= {axis.get_title() for axis in figure.axes}
-    wanted = {data for data in table["data"].unique() if not data.startswith("simulated")}
-    assert wanted <= shown

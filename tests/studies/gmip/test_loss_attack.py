@@ -17,16 +17,6 @@ def test_a_start_of_their_own_costs_the_loss_attack(gathered):
     np.testing.assert_allclose(one["auc"].sel(start="shared"), shared["auc"])
 
 
-def test_figure_6_compares_both_attacks(audits, gathered):
-    outputs = [gathered["outputs-digits-few"], gathered["outputs-digits-many"]]
-    table = loss_attack.figure_6(audits, outputs)
-    assert set(table["series"]) == {"GLiR", "loss (LiRA)"}
-    assert table["panel"].unique().tolist() == ["digits: 5 steps", "digits: 260 steps"]
-    one = outputs[0]
-    assert one.attrs["targets"] == [0, 1, 2]
-    assert one.attrs["references"] == list(range(3, 11))
-
-
 def test_a_target_is_no_shadow_model(gathered):
     one = gathered["outputs-digits-few"].copy(deep=True)
     before, member = loss_attack.loss_scores(one)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership.studies.gmip import law_of_k, moments
+from membership.studies.gmip import moments
 from membership.studies.gmip.audit import ranks
 from membership.studies.gmip.settings import Recipe
 
@@ -65,48 +65,3 @@ def test_the_simulated_covariance_is_a_sample_covariance():
     known = np.array([np.cov(one, rowvar=False) for one in records])
     np.testing.assert_allclose(drawn.mean(axis=0), np.eye(3), atol=0.04)
     np.testing.assert_allclose(drawn.var(axis=0), known.var(axis=0), atol=0.06)
-
-
-def test_calibration_on_real_gradients_lists_both(audits):
-    rows = pd.DataFrame(moments.real_calibration(audits))
-    table = rows.set_index(["convention", "nominal"])["value"]
-    assert table["paper", 5.0] < table["authors", 5.0]
-
-
-@pytest.mark.slow
-def test_controls_that_join_two_views_keep_their_keys_apart(audits, settings):
-    for table, keys in (
-        (moments.control_2(audits), ["dataset", "quantity"]),
-        (moments.control_3(audits, settings), ["data", "convention", "nominal", "metric"]),
-        (law_of_k.control_6(audits, settings), ["data", "quantity", "method"]),
-    ):
-        numbers = ["value", "low", "high", "standard_error", "degrees_of_freedom", "n_repeats"]
-        assert list(table.columns) == [*keys, *numbers]
-        assert not table.duplicated(keys).any()
-        assert not table[numbers].isna().any().any()
-        assert "digits" in table.attrs["data"]
-        assert "not run: Adult, CIFAR-10, Purchase" in table.attrs["deviations"]
-        assert table.attrs["sizes"]["Audited models"] == "3 (paper: 5)"
-
-
-PARTS = {
-    "predicted at K = d, d parameters": 80.0,
-    "rank in the place of d": -5.0,
-    "the rest": -3.0,
-    "found, GLiR": 72.0,
-}
-
-
-def test_bars_lead_down_from_the_prediction_to_what_is_found():
-    table = pd.DataFrame(
-        {"data": "X", "steps": "one step", "part": [*PARTS], "value": PARTS.values()}
-    )
-    figure = moments.decomposition_drawn(
-        table.assign(low=table["value"] - 1, high=table["value"] + 1)
-    )
-    (axis,) = figure.axes
-    bars = sorted(
-        tuple(bar[:, 0]) for lines in axis.collections for bar in lines.get_segments() if len(bar)
-    )
-    assert {(50, 80), (80, 75), (75, 72), (50, 72)} <= set(bars)
-    assert [text.get_text() for text in axis.texts] == ["80.0", "-5.0", "-3.0", "72.0"]

@@ -1,25 +1,6 @@
-"""Sizes that cannot be, and how files are named."""
+"""How files are named."""
 
-import pytest
-
-from membership.errors import InputError
 from membership.studies.gmip.settings import Settings
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("audit_models", 1),
-        ("utility_seeds", 1),
-        ("utility_seeds", 101),
-        ("simulated_repeats", 1),
-        ("simulated_records", 999),
-        ("n_reference", 2),
-    ],
-)
-def test_sizes_that_cannot_be_are_refused_before_any_work(name, value):
-    with pytest.raises(InputError, match=f"{name}'? = {value}"):
-        Settings.from_values({"profile": "tiny", name: value})
 
 
 def test_files_are_named_after_their_data_sets(tmp_path):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from membership import metrics, privacy
-from membership.exhibits import declared
 from membership.studies.gmip import experiment, spectrum
 
 N = 40
@@ -105,15 +104,3 @@ def test_gradients_are_turned_and_not_stretched(settings):
     np.testing.assert_allclose(wide.law.var(axis=0, ddof=1), wide.variance, rtol=1e-6)
     assert np.linalg.norm(fitting.queries, axis=1).max() <= 2 * fitting.clip
     assert np.linalg.norm(wide.law, axis=1).max() <= 2 * wide.clip
-
-
-@pytest.mark.slow
-def test_a_run_is_told_and_drawn(gathered):
-    table = spectrum.by_spectrum([gathered["spectral-digits"]])
-    ratio = table[table["quantity"] == spectrum.OVER_GDP]
-    by = ratio.groupby("method")["value"].max()
-    assert by[spectrum.SPECTRUM] <= by[spectrum.NORM] < 1 < by[spectrum.PAPER]
-    assert len(spectrum.by_spectrum_drawn(table).axes) == 2
-    (exhibit,) = (exhibit for exhibit in declared("gmip") if exhibit.id == "gmip-ctl-21")
-    assert "99% of records" in exhibit.described(table)
-    assert 0 < len(exhibit.says(table).split()) <= 25

@@ -60,9 +60,3 @@ def test_equation_10_is_loose_and_so_is_the_bound_on_the_covariance():
         assert tau["eigenvalues all C^2 / d"] < tau["DP"] < tau["eigenvalues at most C^2"]
     few = table["d = 400, n = 100, N = 10,000, 10 steps", "TPR at 0.1% FPR (%)"]
     assert few["numerical"] > 1.5 * few["Equation 10"] > 1.5 * few["one-sided"]
-
-
-@pytest.mark.slow
-def test_tables_state_their_origin():
-    for table in (theory.figure_1(), theory.table_5(), theory.looseness()):
-        assert {"data", "deviations", "device"} <= set(table.attrs)

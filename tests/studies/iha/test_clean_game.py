@@ -5,9 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from membership import attacks, metrics
-from membership.exhibits import files
-from membership.studies.iha import clean_game, neighbours, subjects, whole_game
-from membership.studies.iha.clean_game import COUNTED, METRICS
+from membership.studies.iha import clean_game, neighbours, subjects
 
 
 @pytest.fixture(scope="module")
@@ -126,32 +124,3 @@ def test_numbers_are_means_over_the_halves(found):
         pooled = [metrics.auc(one.ravel(), np.tile(member.ravel(), len(one))) for one in some]
         each = [np.mean([metrics.auc(r.ravel(), member.ravel()) for r in one]) for one in some]
         np.testing.assert_allclose(found[place], [np.mean(pooled), np.mean(each)])
-
-
-def test_a_difference_is_that_of_its_attacks_on_the_same_draws(found, settings):
-    table = clean_game.four([found]).set_index(["attack", "metric"])["value"]
-    shown = clean_game.every_attack([found]).set_index(["attack", "metric"])["value"]
-    for place, (metric, word) in enumerate(zip(METRICS, COUNTED, strict=True)):
-        row = table["IHA less LOSS", clean_game.DIFFERENCES[place]]
-        assert clean_game.DIFFERENCES[place].endswith(word)
-        assert row == pytest.approx(shown["IHA", metric] - shown["LOSS", metric])
-        assert table["outputs, not retrained: LOSS", metric] == shown["LOSS", metric]
-
-
-@pytest.mark.parametrize(
-    ("exhibit", "draw"),
-    [("iha-ctl-14", clean_game.four_drawn), ("iha-ctl-20", whole_game.control_20_drawn)],
-)
-def test_the_square_of_four_has_every_attack_in_its_place(exhibit, draw):
-    table, _ = files.load(exhibit, "paper")
-    figure = draw(table)
-    # Two data sets, or two learning rates.
-    assert len(figure.axes) == 2 * len(clean_game.READINGS)
-    for axis in figure.axes:
-        places = {text.get_position(): text.get_text().split("\n")[0] for text in axis.texts}
-        assert places == {
-            (0.5, 0.5): "LOSS",
-            (1.5, 0.5): "LiRA-L",
-            (0.5, 1.5): "IHA",
-            (1.5, 1.5): "projection",
-        }

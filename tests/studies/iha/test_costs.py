@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from membership import exhibits, published
+from membership import exhibits
 from membership.studies.iha import costs, subjects
 from membership.studies.iha.settings import Settings
 
@@ -33,19 +33,6 @@ def test_a_hessian_that_is_not_positive_enough_is_damped_more(trained, monkeypat
     assert costs._exact(trained, 0.1).before > 0
     steps = np.diff(tried)
     np.testing.assert_allclose(steps, [steps[0], 2 * steps[0]])
-
-
-@pytest.mark.slow
-def test_table_6_is_marked_as_measured(source, settings):
-    table = costs.table_6([source.evidence("costs-digits")])
-    assert table.attrs["timing"] is True
-    printed = set(published.table("iha_table6")["metric"])
-    assert printed <= set(table["metric"])
-    assert (table["value"] >= 0).all()
-    ratio = table[(table["metric"] == subjects.RATIO) & (table["attack"] == "IHA")]
-    assert ratio["value"].tolist() == [1.0]
-    assert table.attrs["setup"]["Digits"]["reference_models"] == settings.n_models
-    assert not any("models (the paper: 128)" in text for text in table.attrs["deviations"][:-2])
 
 
 def test_seconds_and_bytes_of_table_6_are_those_of_the_timings(source, settings):

@@ -8,8 +8,6 @@ from torch import nn
 from membership import attacks, curvature
 from membership.curvature.inverse import enough
 from membership.studies.iha import (
-    by_damping,
-    clean_game,
     damped,
     expected,
     further_records,
@@ -128,25 +126,6 @@ def test_a_draw_counts_models_as_often_as_they_were_drawn():
     # Half 0 plays the models 1 and 3, half 1 the models 0 and 2.
     np.testing.assert_array_equal(weight.reshape(3, 2, 4)[0], [[0, 4, 4, 0], [2, 2, 2, 2]])
     assert weight.reshape(3, 2, 4)[2].sum() == 0
-
-
-def test_tables_have_paired_differences(games, found):
-    table = by_damping.control_24([found], games)
-    at = table.set_index(["schedule", "damping", "attack", "metric"])["value"]
-    name, apart = clean_game.METRICS[1], clean_game.DIFFERENCES[1]
-    losses = table[table["attack"] == "LOSS"].set_index(["schedule", "metric"])["value"]
-    leads = []
-    for rate in whole_game.RATES.values():
-        lead = at[rate, 0.003, "IHA*", name] - losses[rate, name]
-        assert at[rate, 0.003, "IHA* less LOSS", apart] == pytest.approx(lead, abs=1e-4)
-        assert at[rate, 0.2, "IHA less itself at damping 0.2", apart] == 0
-        leads.append(lead)
-    between = at[whole_game.BETWEEN, 0.003, "IHA* less LOSS", apart]
-    assert between == pytest.approx(leads[1] - leads[0], abs=1e-4)
-    answers = by_damping.control_25([found], games).set_index(["schedule", "attack", "metric"])
-    of = answers["value"][whole_game.CONSTANT]
-    lead, left = (of["projection", name] - of[by_damping.lira_less(k), name] for k in (0, 8))
-    assert of[by_damping.HALF, apart] == pytest.approx(lead / 2 - left, abs=1e-4)
 
 
 def test_what_is_expected_is_set_beside_the_record_it_is_of(games):

@@ -101,10 +101,3 @@ def test_a_ratio_by_damping_is_that_of_the_members_one_by_one(source):
 def test_a_power_is_found_again():
     values = np.array([0.1, 0.7, 3.0])
     assert power_law(values, 5 * values**1.3) == pytest.approx(1.3)
-
-
-def test_the_table_has_each_assumption(found):
-    table = noise.control_18([found])
-    plain = table[table["eigenvalue"].isna()].set_index("quantity")
-    assert {noise.EXPONENT, noise.SCALE, noise.DROPPED, noise.DIAGONAL} <= set(plain.index)
-    assert (plain["n_repeats"] == found.sizes["target"]).all()

@@ -108,14 +108,6 @@ def test_the_value_is_the_auc_among_the_models_of_one_record(some, table):
                 assert said == pytest.approx(metrics.auc(scores[name][r], trained_on))
 
 
-def test_each_attack_has_every_record_once_best_first(some, table):
-    for _, part in table.groupby(["dataset", "attack"]):
-        assert part["column"].tolist() == list(range(1, len(part) + 1))
-        assert part["value"].is_monotonic_decreasing
-        assert part["record"].is_unique
-    assert len(table) == sum(len(one.outside) for one in some) * len(small_game.ATTACKS)
-
-
 def test_pictures_are_those_of_the_embedded_records(some, table, settings):
     digits = table[table["dataset"] == "Digits"]
     pool = small_task("digits", settings).pool

@@ -1,7 +1,5 @@
 """The theorems on a quadratic, and linear regression retrained by SGD, against what is known."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,11 +7,9 @@ from scipy.stats import norm
 
 from membership import metrics
 from membership.curvature.noise import Sgd, theorem_covariance
-from membership.exhibits import files
 from membership.studies.iha import theory
 from membership.studies.iha.settings import Settings
 
-SETTINGS = SimpleNamespace(seed=0, profile="tiny")
 SGD = Sgd(0.2, 0.0, 5e-4)
 
 
@@ -59,11 +55,6 @@ def test_theorem_2_2_is_exact_for_noise_that_commutes(table):
     assert (rows.value[commutes] == 0).all()
     assert (rows.value[~commutes] > 0.1).all()
     assert (table.value[table.metric == "relative error, simulated SGD"] < 0.2).all()
-
-
-@pytest.fixture(scope="module")
-def retrained_table():
-    return theory.control_9(SETTINGS)
 
 
 @pytest.mark.slow
@@ -115,25 +106,3 @@ def test_no_score_of_the_loss_beats_its_likelihood_ratio():
     best = metrics.auc(theory.loss_ratio(loss, outside, inside), member)
     assert best >= metrics.auc(-loss, member) - 1e-9
     assert best > 0.6
-
-
-@pytest.mark.slow
-def test_differences_are_those_of_their_rows(retrained_table):
-    assert set(retrained_table["case"]) == set(theory.RECIPES)
-    for _, rows in retrained_table.groupby("case"):
-        value = rows.set_index("metric")["value"]
-        lead = value["AUC of IHA"] - value["AUC of the loss's likelihood ratio"]
-        assert value[theory.LEAD] == pytest.approx(lead)
-        gain = value[theory.LAWS["theorem"]] - value[theory.LAWS["boltzmann"]]
-        assert value[theory.GAIN] == pytest.approx(gain)
-    assert (retrained_table["n_repeats"] == theory.RETRAINED_RECORDS).all()
-    assert (retrained_table["retrainings"] == 2 * theory.RETRAININGS["tiny"]).all()
-
-
-def test_what_is_ahead_where_sgd_ran_has_a_panel_a_claim():
-    table, _ = files.load("iha-ctl-9", "paper")
-    figure = theory.control_9_drawn(table)
-    assert len(figure.axes) == len(theory.LEADS)
-    for axis, metric in zip(figure.axes, theory.LEADS, strict=True):
-        leads = table[table["metric"] == metric]["value"]
-        assert [text.get_text() for text in axis.texts] == [f"{lead:+.2f}" for lead in leads]

@@ -117,20 +117,6 @@ def test_knowledge_of_the_others_is_all_that_one_gradient_takes_away(games):
     assert (scores[whole_game.SAME_GRADIENT][:, :, 1] != scores["IHA"][:, :, 1]).all()
 
 
-def test_differences_are_those_of_the_attacks(table):
-    at = table.set_index(["schedule", "attack", "metric"])["value"]
-    for rate in whole_game.RATES.values():
-        for name, weights in whole_game.CONTRASTS.items():
-            for metric, difference in zip(clean_game.METRICS, clean_game.DIFFERENCES, strict=True):
-                total = sum(weight * at[rate, attack, metric] for attack, weight in weights.items())
-                assert at[rate, name, difference] == pytest.approx(total)
-    for difference in clean_game.DIFFERENCES:
-        apart = [at[rate, whole_game.LED, difference] for rate in whole_game.RATES.values()]
-        assert at[whole_game.BETWEEN, whole_game.LED, difference] == pytest.approx(
-            apart[1] - apart[0]
-        )
-
-
 def test_half_of_the_models_are_played_by_themselves(games, table):
     few = games[0].isel(replicate=slice(0, 4))
     scores = whole_game.scored(few)

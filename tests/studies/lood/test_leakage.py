@@ -71,14 +71,6 @@ def test_noise_is_held_against_records_of_like_mean_distance():
     assert found["n"] == 9
 
 
-def test_the_map_holds_every_record_once(records, gathered):
-    table = leakage.leakage_map(gathered("process-records"))
-    assert sorted(table["record"]) == list(range(len(records)))
-    for _, rows in table.groupby("class"):
-        assert rows["kl"].is_monotonic_decreasing
-        assert (rows["pixels"] != "").sum() == 20
-
-
 def test_a_reader_sees_each_record_of_the_map_with_its_rank_among_all(records, gathered):
     table = read_back(leakage.leakage_map(gathered("process-records")))
     found = one_by_one(leakage.one_by_one(table))
@@ -89,24 +81,3 @@ def test_a_reader_sees_each_record_of_the_map_with_its_rank_among_all(records, g
     assert first["label"] == f"{row['label']}, record {row['record']}"
     for name, rank in zip(("kl", "mean_distance", "auc", "kl_rbf"), first["ranks"], strict=True):
         assert rank == 1 + (table[name] > row[name]).sum()
-
-
-def test_noise_pictures_leak_more_than_records(gathered):
-    table = leakage.figure_6(gathered("process-records"))
-    kl = table[table["panel"] == "KL"].groupby("series")["y"].median()
-    assert kl["NNGP, uniform noise"] > kl["NNGP, records"]
-
-
-def test_figure_1_and_its_correlations(gathered, settings):
-    found = [gathered(name) for name in ("process-records", "pairs-relu", "process-influence")]
-    table = leakage.figure_1(*found)
-    panels = table.groupby("panel").size()
-    assert panels[leakage.GP] == settings.n_records
-    assert panels[leakage.NETWORKS] == settings.n_retrained
-    assert panels[leakage.MEMORISATION] == 4 * settings.n_retrained
-    assert table["y"].notna().all()
-    found = leakage.correlations(*found, gathered("process-noise"))
-    found = found.set_index(["estimate", "of", "metric"])
-    assert found.loc[("KL", "AUC of the process", "rank correlation"), "value"] > 0.99
-    assert (found["low"] <= found["value"]).all()
-    assert (found["value"] <= found["high"]).all()

@@ -14,15 +14,6 @@ def test_the_closed_form_is_the_definition(gathered):
     assert table["value"].max() < 1e-9
 
 
-def test_a_timing_is_marked_and_compared_with_the_readme(gathered):
-    table = one_inverse.table(gathered("measured-times"), [])
-    assert table.attrs["timing"]
-    assert (table["value"] > 0).all()
-    judged = one_inverse.comparison(table).set_index("quantity")
-    assert judged.loc[one_inverse.RATIO, "published"] == 105
-    assert judged.loc[one_inverse.RATIO, "verdict"] == "not comparable"
-
-
 def test_the_size_of_the_readme_is_told_where_it_was_run(gathered):
     times = gathered("measured-times")
     assert "GiB" not in " ".join(one_inverse.table(times, [])["quantity"])

@@ -112,19 +112,6 @@ def test_records_searched_for_together_end_where_they_do_alone(
             assert found.correlation == pytest.approx(alone.correlation, abs=1e-3)
 
 
-def test_every_figure_of_the_reconstructions(searches):
-    tables = [reconstruction.figure_2([searches]), reconstruction.figure_8(searches)]
-    tables.append(reconstruction.figure_14(searches))
-    for table in tables:
-        assert (table["pixels"] != "").all()
-        assert not table.duplicated(["row", "column"]).any()
-    # No picture stands in two of them.
-    shown = [set(zip(one["kernel"], one["record"], strict=True)) for one in tables[1:]]
-    found = [pair for one in shown for pair in one if pair[0]]
-    assert len(set(found)) == len(found)
-    assert tables[2].loc[tables[2]["kernel"] != "", "kernel"].nunique() == 6
-
-
 def test_one_search_in_detail(searches):
     history = reconstruction.figure_9(searches)
     curves = history[history["pixels"] == ""]
