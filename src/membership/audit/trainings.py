@@ -115,7 +115,7 @@ class Trainings:
             self.done += 1
         each[final] = {name: of_last[name] for name in of_last if name not in (ANSWERS, APART)}
         if apart > rounding:
-            notes.append(_repeat_note(self.seeds[last], apart))
+            notes.append(_repeat_note(self.seeds[final], apart))
         return [each[i] for i in range(len(self.masks))], notes
 
     def _model(self, i: int) -> Any:
