@@ -201,15 +201,22 @@
   };
 
   // Where the numbers come from; the page is of no edition of the package.
-  const provenance = (level, delta, promised, column) => {
-    const name = /^[\w.+-]+$/.test(held.title) ? held.title : `'${held.title.replaceAll("'", `'"'"'`)}'`;
+  const provenance = (level, delta, promised, { column, attacks }) => {
+    const quoted = (words) => (/^[\w.+-]+$/.test(words) ? words : `'${words.replaceAll("'", `'"'"'`)}'`);
+    const named = attacks.length > 1 ? [`--attack=${quoted(column)}`] : [];
     return {
       version: null,
       date: new Date().toISOString().slice(0, 10),
-      command: ["membership audit", name, `--level=${level}`, `--delta=${delta}`, ...Object.entries(promised).map(([notion, value]) => `--${promises[notion]}=${value}`)].join(" "),
+      command: ["membership audit", quoted(held.title), ...named, `--level=${level}`, `--delta=${delta}`, ...Object.entries(promised).map(([notion, value]) => `--${promises[notion]}=${value}`)].join(" "),
       inputs: [{ name: held.title, sha256: held.digest }],
       columns: [column],
     };
+  };
+
+  // The columns of scores among which one is chosen, if there are several.
+  const offer = (attacks) => {
+    part("attack").replaceChildren(element("option", "choose", { value: "" }), ...attacks.map((name) => element("option", name)));
+    part("attack").parentElement.hidden = !attacks.length;
   };
 
   const work = () => {
@@ -223,12 +230,14 @@
         const delta = Number(part("delta").value);
         if (!(part("delta").value !== "" && delta >= 0 && delta < 1)) throw new Error("Give a delta of at least 0 and below 1.");
         const promised = promisedLevels();
-        const given = scores.read(held.text, held.title);
-        const report = { provenance: provenance(level, delta, promised, given.column), ...audit.report(given, level, delta, promised) };
+        const given = scores.read(held.text, held.title, part("attack").value || null);
+        const report = { provenance: provenance(level, delta, promised, given), ...audit.report(given, level, delta, promised) };
         show(report, audit.sides(given.score, given.member));
         const note = held.example ? " An example with made-up scores: choose a file of yours." : "";
-        status.textContent = `${held.title}: ${given.score.length} records.${note}`;
+        const chosen = given.attacks.length > 1 ? ` The attack ${given.column} is one of ${given.attacks.length}. To pick the better one after looking has a price, which the command takes into account.` : "";
+        status.textContent = `${held.title}: ${given.score.length} records.${note}${chosen}`;
       } catch (error) {
+        if (error.attacks) offer(error.attacks);
         failed(error.message);
       }
       root.setAttribute("aria-busy", "false");
@@ -240,6 +249,7 @@
     // Pages that came over plain HTTP are given no digests.
     const digest = crypto.subtle && new Uint8Array(await crypto.subtle.digest("SHA-256", content));
     if (own !== turn) return; // another file was taken meanwhile
+    offer([]);
     held = { text, title, example, unread: !example, digest: digest ? Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("") : null };
     work();
   };
@@ -255,7 +265,7 @@
   part("file").addEventListener("change", (event) => open(event.target.files[0]));
   const takeExample = () => take(new TextEncoder().encode(scores.example()).buffer, "example.csv", true);
   part("example").addEventListener("click", takeExample);
-  ["level", "delta", ...Object.values(promises)].forEach((name) => part(name).addEventListener("change", work));
+  ["level", "delta", "attack", ...Object.values(promises)].forEach((name) => part(name).addEventListener("change", work));
   root.addEventListener("dragover", (event) => {
     event.preventDefault();
     root.classList.add("audit-over");

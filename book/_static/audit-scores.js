@@ -118,8 +118,9 @@ const scores = {
     return rows;
   },
 
-  // {score, member, column, group, record, named, notRead} of a file; throws what is wrong with it, in a sentence.
-  read(text, name) {
+  // {score, member, column, attacks, group, record, named, notRead} of a file; throws what is wrong with it, in a
+  // sentence. `attack` names one of several columns of scores, as --attack does.
+  read(text, name, attack = null) {
     const source = text.replace(/\r\n?/g, "\n");
     const separator = scores.separator(source);
     const [first, ...rows] = scores.cells(source, separator, name);
@@ -133,7 +134,7 @@ const scores = {
     });
     if (!rows.length) throw new Error(`${name} holds a line of column names and no records.`);
     const named = header.map((_, i) => i).filter((i) => header[i] || rows.some(([, row]) => row[i]));
-    const columns = scores.columns(header, named, name);
+    const [columns, attacks] = scores.columns(header, named, name, attack);
     const column = (title) => rows.map(([, row]) => row[columns[title]]);
     const refuse = (title, i, accepted) => {
       const cell = rows[i][1][columns[title]];
@@ -159,7 +160,7 @@ const scores = {
     const notRead = named.filter((i) => !used.includes(i)).map((i) => header[i] || "one without a name");
     const unit = given("unit");
     unit?.forEach((cell, i) => cell === "" && refuse("unit", i, "the unit's name"));
-    const found = { score, member, column: header[columns.score], group: given("group"), named: "record" in columns, record: given("record") ?? score.map((_, i) => String(i)), unit, notRead };
+    const found = { score, member, column: header[columns.score], attacks, group: given("group"), named: "record" in columns, record: given("record") ?? score.map((_, i) => String(i)), unit, notRead };
     const unread = unit ? [] : named.filter((i) => !used.includes(i)).map((i) => [header[i], rows.map(([, row]) => row[i])]);
     const kept = rowsOf.settled(found, unread);
     scores.check(kept);
@@ -177,8 +178,9 @@ const scores = {
     return cells.map((cell) => (form.test(cell) ? Number(cell.replace(",", ".")) : NaN));
   },
 
-  // Where the columns of an audit are. Of a file without a column score the one other column is it.
-  columns(header, named, name) {
+  // Where the columns of an audit are, and those among which `attack` chooses its score. Of a file without a
+  // column score all others are scores.
+  columns(header, named, name, attack) {
     const titles = named.map((i) => header[i]);
     const twice = titles.find((title, i) => titles.indexOf(title) !== i);
     if (twice !== undefined) {
@@ -187,6 +189,7 @@ const scores = {
     }
     const found = {};
     const seen = {};
+    let attacks = [];
     named.forEach((i) => {
       const plain = header[i].toLowerCase();
       if (plain in seen) throw new Error(`${name}: columns '${seen[plain]}' and '${header[i]}' are both ${plain}.`);
@@ -200,18 +203,21 @@ const scores = {
         throw new Error(
           `${name}: column '${header[odd]}' is no attack by its name; leave it out, or name the columns that are scores, each by \`--attack COLUMN\`, in Python by attacks=[...].`,
         );
-      if (own.length > 1)
-        throw new Error(
-          `${name} holds several attacks, ${scores.listed(own.map((i) => header[i]))}, which the command compares and this page does not.`,
+      attacks = own.map((i) => header[i]);
+      const chosen = own.length > 1 ? own.find((i) => header[i] === attack) : own[0];
+      if (chosen !== undefined) found.score = chosen;
+      else if (own.length)
+        throw Object.assign(
+          new Error(`${name} holds several attacks, ${scores.listed(attacks)}: choose one here, or compare them by the command.`),
+          { attacks },
         );
-      if (own.length) [found.score] = own;
     }
     const missing = scores.required.filter((title) => !(title in found));
     if (missing.length)
       throw new Error(
         `${name} lacks ${missing.join(", ")}; its columns are ${scores.listed(titles)}; those of an audit are score, member and, if wanted, group, record, unit.`,
       );
-    return found;
+    return [found, attacks];
   },
 
   check({ score, member, units }) {

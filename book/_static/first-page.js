@@ -5,10 +5,10 @@
   const svg = document.getElementById("first-scores");
   const threshold = document.getElementById("first-threshold");
   const told = document.getElementById("first-told");
-  const members = { mu: 2, sigma: 1.2 };
+  const state = { t: Number(threshold.value), mu: 2, sigma: 1.2 };
 
   function show() {
-    const state = { t: Number(threshold.value), ...members };
+    threshold.value = state.t;
     const whole = (rate) => `${Math.round(100 * rate)} of 100`;
     const rates = [game.tpr(state.t, state.mu, state.sigma), game.upperTail(state.t)];
     told.value = `finds ${whole(rates[0])} members, accuses ${whole(rates[1])} others`;
@@ -16,6 +16,13 @@
     game.drawScores(svg, state);
   }
 
-  threshold.addEventListener("input", show);
+  function change(t) {
+    state.t = t;
+    show();
+  }
+
+  game.hold(svg, change);
+  threshold.addEventListener("input", () => change(Number(threshold.value)));
+  document.getElementById("first-rare").addEventListener("click", () => change(game.thresholdAt(0.01)));
   new ResizeObserver(show).observe(svg.parentElement);
 })();

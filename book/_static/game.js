@@ -3,20 +3,24 @@
 
 (() => {
   const root = document.getElementById("membership-game");
+  const scores = document.getElementById("game-scores");
   const inputs = {
     t: document.getElementById("game-threshold"),
     mu: document.getElementById("game-mean"),
     sigma: document.getElementById("game-spread"),
   };
   // Equal AUC, 0.638: mu / sqrt(1 + sigma^2) is 0.5 / sqrt(2) in both, to the sliders' step.
-  const presets = { a: { mu: 0.5, sigma: 1 }, b: { mu: 0.79, sigma: 2 } };
+  const presets = { a: { name: "A", mu: 0.5, sigma: 1 }, b: { name: "B", mu: 0.79, sigma: 2 } };
+  const isShown = ({ mu, sigma }) => mu === state.mu && sigma === state.sigma;
+  const others = () => Object.values(presets).filter((one) => !isShown(one));
   const square = { left: 52, right: 318, top: 30, bottom: 280 };
   const smallestRate = 1e-4;
 
   const { element, path, percent } = game;
 
   // Every position is exact: a threshold set by a button lies between two steps of its slider.
-  let state = { t: Number(inputs.t.value), ...presets.a };
+  const scoresOf = ({ mu, sigma }) => ({ mu, sigma });
+  let state = { t: Number(inputs.t.value), ...scoresOf(presets.a) };
 
   function drawRoc(svg, onLog) {
     const { left, right, top, bottom } = square;
@@ -31,6 +35,13 @@
     const at = ([fpr, tpr]) => [x(inside(fpr)), y(inside(tpr))];
     const first = onLog ? game.thresholdAt(smallestRate) : 20;
     const thresholds = Array.from({ length: 601 }, (_, i) => first - i * 0.05);
+    const curve = ({ mu, sigma }) => path(thresholds.map((t) => at([game.upperTail(t), game.tpr(t, mu, sigma)])));
+    // Each attack's letter stands where the two are far apart.
+    const aside = onLog ? 0.01 : 0.25;
+    const named = Object.values(presets).map((one) => {
+      const [letterX, letterY] = at([aside, game.tpr(game.thresholdAt(aside), one.mu, one.sigma)]);
+      return element("text", { x: letterX - 6, y: letterY - 6, class: `game-label end${isShown(one) ? " member" : ""}` }, one.name);
+    });
     const [dotX, dotY] = at(point(state.t));
     svg.replaceChildren(
       element("text", { x: (left + right) / 2, y: 18, class: "game-label middle" }, `ROC, ${onLog ? "logarithmic" : "linear"} axes`),
@@ -41,7 +52,9 @@
         element("text", { x: left - 6, y: y(rate) + 4, class: "game-tick end" }, label),
       ]),
       element("path", { d: path([at([0, 0]), at([1, 1])]), class: "game-chance" }),
-      element("path", { d: path(thresholds.map((t) => at(point(t)))), class: "game-line member" }),
+      ...others().map((one) => element("path", { d: curve(one), class: "game-line other" })),
+      element("path", { d: curve(state), class: "game-line member" }),
+      ...named,
       element("circle", { cx: dotX, cy: dotY, r: 5.5, class: "game-dot" }),
       element("text", { x: (left + right) / 2, y: 320, class: "game-tick middle" }, "FPR"),
       element("text", { x: 8, y: 18, class: "game-tick" }, "TPR"),
@@ -67,7 +80,10 @@
       input.value = state[name];
       document.getElementById(`${input.id}-value`).value = state[name].toFixed(2);
     }
-    game.drawScores(document.getElementById("game-scores"), state);
+    for (const button of root.querySelectorAll("[data-preset]")) {
+      button.setAttribute("aria-pressed", isShown(presets[button.dataset.preset]));
+    }
+    game.drawScores(scores, state, others());
     drawRoc(document.getElementById("game-roc"), false);
     drawRoc(document.getElementById("game-roc-log"), true);
     describe(numbers);
@@ -82,12 +98,12 @@
     input.addEventListener("input", () => change({ [name]: Number(input.value) }));
   }
   for (const button of root.querySelectorAll("[data-preset]")) {
-    button.addEventListener("click", () => change(presets[button.dataset.preset]));
+    button.addEventListener("click", () => change(scoresOf(presets[button.dataset.preset])));
   }
   for (const button of root.querySelectorAll("[data-fpr]")) {
     button.addEventListener("click", () => change({ t: game.thresholdAt(Number(button.dataset.fpr)) }));
   }
-  const scores = document.getElementById("game-scores");
-  new ResizeObserver(() => game.drawScores(scores, state)).observe(scores.parentElement);
+  game.hold(scores, (t) => change({ t }));
+  new ResizeObserver(() => game.drawScores(scores, state, others())).observe(scores.parentElement);
   show();
 })();

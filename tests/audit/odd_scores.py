@@ -134,7 +134,7 @@ REFUSED = {
 COMPARED = {
     "attacks.csv": (
         table(row="{0},{1},{0}\n", head="loss,member,lira\n"),
-        "holds several attacks, 'loss, lira', which the command compares and this page does not",
+        "holds several attacks, 'loss, lira': choose one here, or compare them by the command",
     ),
     "targets.csv": (
         table(head="score,member,target,record\n", row="{0},{1},m{1},{0}\n"),

@@ -199,6 +199,22 @@ def test_what_the_command_refuses_or_alone_can_do_is_refused_in_a_line(auditor: 
         until(lambda: auditor.locator("#audit-page").get_attribute("data-report") is None)
 
 
+def test_of_several_attacks_one_is_chosen(auditor: Page, tmp_path: Path) -> None:
+    given, _ = odd_scores.COMPARED["attacks.csv"]
+    (tmp_path / "attacks.csv").write_bytes(odd_scores.content(given))
+    auditor.locator("#audit-page [data-part=file]").set_input_files(tmp_path / "attacks.csv")
+    box = auditor.locator("[data-part=attack]")
+    expect(box.locator("option")).to_have_text(["choose", "loss", "lira"], use_inner_text=True)
+    for name in ("lira", "loss"):
+        box.select_option(name)
+        auditor.get_by_text(f"The attack {name} is one of 2").wait_for()
+        wanted = audit.audit(audit.read_scores(tmp_path / "attacks.csv", [name]))
+        until(lambda: differences(numbers(reported(auditor)), numbers(wanted), name), [])
+        assert f"--attack={name}" in reported(auditor)["provenance"]["command"]
+    choose(auditor, "scores.csv", odd_scores.PLAIN)
+    expect(box).to_be_hidden()
+
+
 def test_names_from_the_file_are_text_and_no_markup(auditor: Page) -> None:
     rows = [f"{i},{i % 2},<img src=x onerror=alert(1)>,r{i}" for i in range(60)]
     choose(auditor, "evil.csv", "\n".join(["score,member,group,record", *rows]))

@@ -104,11 +104,63 @@ def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
 
 
 def test_the_curve_passes_through_the_point_of_the_threshold(game: Page) -> None:
-    curve = game.locator("#game-roc .game-line").get_attribute("d")
+    curve = game.locator("#game-roc .game-line.member").get_attribute("d")
     points = np.array([pair.split() for pair in curve[1:].split("L")], dtype=float)
     dot = game.locator("#game-roc .game-dot")
     at = np.array([float(dot.get_attribute(name)) for name in ("cx", "cy")])
     assert np.linalg.norm(points - at, axis=1).min() < 3  # pixels; the curve is drawn in steps
+
+
+@pytest.mark.parametrize(("name", "picture"), [("game", "game"), ("index", "first")])
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_threshold_is_dragged_and_its_slider_stands_under_it(
+    open_page: Callable[..., Page], address: str, name: str, picture: str, width: int
+) -> None:
+    page = open_page(viewport={"width": width, "height": 900})
+    page.goto(f"{address}/book/{name}.html")
+    drawing, slider = page.locator(f"#{picture}-scores"), page.locator(f"#{picture}-threshold")
+    expect(drawing.locator(".game-dot")).to_have_count(1)
+    box = drawing.bounding_box()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 60)
+    page.mouse.down()
+    to = box["x"] + 0.7 * box["width"]
+    page.mouse.move(to, box["y"] + 60, steps=4)
+    page.mouse.up()
+    page.mouse.move(box["x"], box["y"] + 60)
+
+    def line() -> float:
+        dot = drawing.locator(".game-dot").bounding_box()
+        return dot["x"] + dot["width"] / 2
+
+    def knob() -> float:
+        track = slider.bounding_box()
+        share = (float(slider.input_value()) + 4) / 12
+        return track["x"] + 8 + share * (track["width"] - 16)
+
+    until(lambda: abs(line() - to) < 2 and abs(knob() - to) < 2)
+
+
+def test_the_other_attack_stands_behind_and_the_button_says_which(game: Page) -> None:
+    a, b = game.locator("[data-preset=a]"), game.locator("[data-preset=b]")
+    behind = game.locator("#game-roc-log .game-line.other")
+    expect(a).to_have_attribute("aria-pressed", "true")
+    before = game.locator("#game-roc-log .game-line.member").get_attribute("d")
+    b.click()
+    expect(b).to_have_attribute("aria-pressed", "true")
+    expect(a).to_have_attribute("aria-pressed", "false")
+    expect(behind).to_have_attribute("d", before)
+    game.locator("#game-spread").press("Home")
+    expect(behind).to_have_count(2)
+    expect(b).to_have_attribute("aria-pressed", "false")
+
+
+def test_one_innocent_in_a_hundred(open_page: Callable[..., Page], address: str) -> None:
+    page = open_page()
+    page.goto(f"{address}/book/index.html")
+    page.locator("#first-rare").click()
+    share = round(100 * norm.sf((norm.isf(0.01) - 2) / 1.2))
+    told = f"finds {share} of 100 members, accuses 1 of 100 others"
+    expect(page.locator("#first-told")).to_have_text(told, use_inner_text=True)
 
 
 def test_each_drawing_says_what_it_shows(game: Page) -> None:
