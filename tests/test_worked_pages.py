@@ -38,7 +38,7 @@ def test_every_block_of_python_is_run_by_a_test():
         "own-data": 2,
         "audit-model": 4,
         "audit": 2,
-        "audit-examples": 5,
+        "audit-examples": 6,
         "score-one-record": 2,
         "add-attack": 4,
     }

@@ -96,7 +96,7 @@ EXAMPLES = blocks("python", PAGE.with_name("audit-examples.md"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "code", EXAMPLES, ids=["perceptron", "text", "lstm", "forest", "regression"]
+    "code", EXAMPLES, ids=["perceptron", "text", "lstm", "forest", "regression", "checkpoints"]
 )
 def test_an_example_is_audited_from_end_to_end(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture

@@ -85,6 +85,10 @@ def never(x, y, seed):
     raise AssertionError("trained before the input was checked")
 
 
+def linear(x):
+    return 3 * x
+
+
 X, Y = RNG.normal(size=(N, 3)), np.arange(N) % 3
 GATHERED: dict[str, tuple[Callable, str]] = {
     "ten units by coins": (
@@ -102,6 +106,28 @@ GATHERED: dict[str, tuple[Callable, str]] = {
     "another draw": (
         lambda: audit.gather(X, Y, never, draw="thirds"),
         "draw = 'thirds': expected one of coins, halves",
+    ),
+    "a list of one": (
+        lambda: audit.gather(X, Y, never, model=[linear], member=MEMBER),
+        "model is a list of 1 models; give two or more, or the model itself",
+    ),
+    "one object three times": (
+        lambda: audit.gather(X, Y, never, model=[linear] * 3, member=MEMBER),
+        "model holds one object more than once among its 3 models; keep a copy of each",
+    ),
+    "other classes at an earlier checkpoint": (
+        lambda: audit.gather(
+            X, Y, never, model=[lambda x: x[:, [0, 1, 2, 0]], linear], member=MEMBER
+        ),
+        "model 0 of 2 answers (80, 4) and the last (80, 3); give models of the same classes",
+    ),
+    "an update of one model": (
+        lambda: audit.gather(X, Y, never, model=linear, member=MEMBER, question="added"),
+        "question = 'added': model is one model; give a list, of which the first is the model",
+    ),
+    "another question": (
+        lambda: audit.gather(X, Y, never, question="both"),
+        "question = 'both': expected one of any, added",
     ),
     "no target": (lambda: audit.gather(X, Y, never, n_targets=0), "n_targets = 0"),
 }

@@ -14,6 +14,8 @@ _TAKES = {
     "posterior.qmia.": "arrays of records, and held ones that no model has seen",
     "held.": "held records that no model has seen",
     "shokri": "all logits of the references",
+    "references.sequence.": "reference models, several of each training",
+    "sequence.": "several models of one training, such as checkpoints",
     "references.": "reference models, that is, a function that trains one",
 }
 """What it would take to have what evidence lacks, by the beginning of its name."""
