@@ -174,9 +174,9 @@ def printed(output: str) -> dict[str, float]:
     pairs |= {"limit": "mu of all steps, limit"}
     pairs |= {"auc": "AUC, at most", "advantage": "advantage, at most"}
     for i, rate in enumerate(("0.1", "1", "10")):
-        pairs[f"tpr.{i}"] = f"TPR at {rate}% FPR, at most"
-        pairs[f"posterior.{i}"] = f"members of the accused at {rate}% FPR"
-        if (over := f"TPR over all K at {rate}% FPR, at most") in rows:
+        pairs[f"tpr.{i}"] = f"TPR at {rate} % FPR, at most"
+        pairs[f"posterior.{i}"] = f"members of the accused at {rate} % FPR"
+        if (over := f"TPR over all K at {rate} % FPR, at most") in rows:
             starts[f"mixture.{i}"] = rows[over][0]
     pairs["delta"] = next((name for name in rows if name.startswith("delta at epsilon")), "")
     for part, row in pairs.items():
