@@ -47,7 +47,10 @@ def test_what_each_model_answers_is_stored_and_the_last_is_attacked_alone(capsys
     assert found["held_hinge"].shape == (4, 30)
     assert found.attrs["sequence"] == {"models": 3, "question": "any"}
     said = capsys.readouterr().err
-    assert "4 trainings of 3 models each are asked about 150 records: 1,560 answers" in said
+    assert (
+        "4 trainings of 3 models each are asked about 150 records: 1,560 answers, 422 of them"
+        in said
+    )
     assert "2 more trainings of 3 models each, about" in said
     seen = attacks.observe(found)
     assert seen["references.sequence.log_odds"].shape == (3, 3, 120)

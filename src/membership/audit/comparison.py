@@ -136,6 +136,7 @@ def _attacked(evidence: tuple[xr.Dataset, ...]) -> tuple[ScoreTable, list[dict[s
         name, lacks = next(iter(lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
     tasks = {dataset.attrs.get("task") for dataset in evidence}
+    tasks |= {"labels"} if done.queries(evidence) else set()
     return table, [left_out(name, lacks, tasks) for name, lacks in lacking.items()]
 
 
@@ -143,11 +144,15 @@ def _known(attack: attacks.Attack, setup: dict[str, Any]) -> dict[str, Any]:
     """What the registry says of an attack, and what it was given."""
     return {
         "display": attack.display,
-        "knowledge": list(attack.knowledge),
+        "knowledge": [_as_asked(word, setup) for word in attack.knowledge],
         "references": attack.references,
         "paper": attack.paper,
         "given": done.given(attack, setup),
     }
+
+
+def _as_asked(word: str, setup: dict[str, Any]) -> str:
+    return "classes of perturbed records" if word == "losses" and setup["queries"] > 1 else word
 
 
 def _closely(
