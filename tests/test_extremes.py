@@ -87,6 +87,7 @@ GRADIENTS = numbers(3), numbers(8, 3), numbers(3), np.eye(3)
 STEPS = numbers(2, 3), numbers(2, 8, 3), numbers(2, 3), np.tile(np.eye(3), (2, 1, 1))
 DRAWN = LOGITS, EYES, LABEL
 BOTH = np.stack([LOGITS, -LOGITS]), np.stack([EYES, EYES]), LABEL
+SEVERAL = numbers(8, 2, 8)
 TWO, OTHER_TWO, OF_TWO = PER_MODEL[:2], PER_MODEL[2:4], MEMBER[:2]
 PUBLIC = numbers(40, 2), numbers(40), numbers(8, 2)
 SHARES_AND_BACK = SHARES, SHARES_OF_MODELS, SHARES[::-1], SHARES_OF_MODELS[::-1]
@@ -119,6 +120,7 @@ CALLS: dict[str, tuple[Any, tuple, dict]] = {
     "attacks.lira, global": call(PER_RECORD, PER_MODEL, MEMBER, variance="global", centre="median"),
     "attacks.lira, offline": call(PER_RECORD, PER_MODEL, mode="offline"),
     "attacks.lira, two-sided": call(PER_RECORD, PER_MODEL, mode="offline", sided="two"),
+    "attacks.lira_sequence": call(TWO, SEVERAL, MEMBER),
     "attacks.loss": call(PER_RECORD),
     "attacks.malt": call(PER_RECORD),
     "attacks.mast": call(PER_RECORD, PER_MODEL),

@@ -38,6 +38,11 @@ def test_nine_of_ten_of_those_that_were_tried_were_noticed(room):
     assert len(unseen) <= max(1, len(of_room) // 10), unseen
 
 
+def test_the_table_of_what_is_noticed_stands_where_one_looks_for_it():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert "\n".join(mutants.table_of_rooms()) in text, "python -m workflow.mutants prints it"
+
+
 def test_what_noticed_a_fault_is_there():
     for row in mutants.found():
         file, _, test = row.noticed_by.partition("::")
@@ -75,11 +80,19 @@ def test_a_fault_is_put_into_the_file_and_taken_out_again(tmp_path):
         pass
 
 
-def test_the_tests_of_a_fault_s_own_file_are_tried_first(tmp_path):
-    one = mutants.Mutant("metrics", "roc.py", "a", "b")
-    of_room = [("tests/metrics", "not slow"), ("tests/metrics", "slow")]
-    assert mutants.tried(one, tmp_path) == of_room
-    own = tmp_path / "tests" / "metrics" / "test_roc.py"
-    own.parent.mkdir(parents=True)
-    own.touch()
-    assert mutants.tried(one, tmp_path) == [("tests/metrics/test_roc.py", ""), *of_room]
+def test_tests_that_name_the_code_of_a_fault_are_tried_first(tmp_path):
+    one = mutants.Mutant("metrics", "roc.py", "a - b", "b - a")
+    texts = {
+        one.place: "def other():\n    return 0\n\n\ndef auc():\n    return a - b\n",
+        "tests/metrics/test_roc.py": "",
+        "tests/metrics/test_lines.py": "metrics.auc(1)\n",
+        "tests/metrics/test_others.py": "other(), auction()\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    first = [[f"tests/metrics/test_{name}.py"] for name in ("roc", "lines")]
+    assert mutants.tried(one, tmp_path) == [
+        *((some, "not slow") for some in (*first, ["tests/metrics"])),
+        (["tests/metrics"], "slow"),
+    ]

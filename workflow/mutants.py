@@ -1,25 +1,28 @@
 """One-token faults in the code that computes numbers, and what notices each: ``make mutants``.
 
 ``tests/mutants.toml`` lists them by room. Each is put, alone, into a checkout of HEAD apart from
-yours. The committed exhibits that it names are computed from it and compared, then the file's own
-tests and the room's are run, the quick ones first; what first says otherwise than without the fault
-has noticed it.
-``tests/mutants.csv`` says what did. What was noticed is not tried again but with ``--again``.
+yours. The committed exhibits that it names are computed from it and compared, then the tests that
+name the code are run and the room's, quick ones first; what first says otherwise than without the
+fault has noticed it. ``tests/mutants.csv`` says what did; what was noticed is not tried again but
+with ``--again``. CONTRIBUTING.md has the table that is printed at the end.
 
     python -m workflow.mutants [ROOM ...] [--again]
 """
 
 import argparse
+import ast
 import contextlib
 import csv
 import importlib
 import itertools
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -173,8 +176,8 @@ def compared(exhibit: str) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def fails(tests: str, marked: str) -> str:
-    """The first test that fails, of a folder or of its name."""
+def fails(tests: list[str], marked: str) -> str:
+    """The first test that fails, of folders, of files or of its name."""
     import pytest
 
     failed: list[str] = []
@@ -186,16 +189,33 @@ def fails(tests: str, marked: str) -> str:
         pytest_collectreport = pytest_runtest_logreport
 
     options = ["-x", "-q", "-p", "no:cacheprovider", *(["-m", marked] if marked else [])]
-    pytest.main([*options, tests], plugins=[First()])
+    pytest.main([*options, *tests], plugins=[First()])
     return failed[0] if failed else NOTHING
 
 
-def tried(mutant: Mutant, project: Path) -> list[tuple[str, str]]:
-    """What is run, and its marks: the file's own tests, the room's quick ones, its slow ones."""
+def tried(mutant: Mutant, project: Path) -> list[tuple[list[str], str]]:
+    """What is run, and its marks: tests that name the code, then the room's quick and slow ones."""
     room = f"tests/{mutant.room}"
-    own = f"{room}/test_{mutant.file}"
-    first = [(own, "")] if (project / own).is_file() else []
-    return [*first, (room, "not slow"), (room, "slow")]
+    named = naming(mutant, project, sorted((project / room).rglob("test_*.py")))
+    own = project / room / f"test_{mutant.file}"
+    first = [[own], [one for one in named if one != own]]
+    first = [[str(one.relative_to(project)) for one in some if one.is_file()] for some in first]
+    quick, slow = "not slow", "slow"
+    return [(some, quick) for some in (*first, [room]) if some] + [([room], slow)]
+
+
+def naming(mutant: Mutant, project: Path, files: list[Path]) -> list[Path]:
+    """The files that say the name of the function or class that the fault is in."""
+    source = (project / mutant.place).read_text(encoding="utf-8")
+    line = source.partition(mutant.old)[0].count("\n") + 1
+    around = (
+        part.name
+        for part in ast.walk(ast.parse(source))
+        if isinstance(part, ast.FunctionDef | ast.ClassDef)
+        and part.lineno <= line <= (part.end_lineno or line)
+    )
+    words = re.compile(rf"\b({'|'.join(map(re.escape, around))})\b")
+    return [one for one in files if words.search(one.read_text(encoding="utf-8"))]
 
 
 def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
@@ -207,21 +227,33 @@ def noticed(mutant: Mutant, project: Path, sound: dict[str, str]) -> str:
             said = apart(project, compared, exhibit)
         if said != sound[exhibit]:
             return exhibit
-    room = f"tests/{mutant.room}"
-    mirror = f"{room}/test_{Path(mutant.file).stem}.py"
-    rounds = [(mirror, "")] * (project / mirror).is_file()
-    for tests, marked in [*rounds, (room, "not slow"), (room, "slow")]:
+    for tests, marked in tried(mutant, project):
         with faulty(mutant, project):
             test = apart(project, fails, tests, marked)
         if test == NOTHING:
             continue
         if test not in sound:
             alone = test not in (TOO_LONG, DIED)
-            sound[test] = apart(project, fails, test, "") if alone else NOTHING
+            sound[test] = apart(project, fails, [test], "") if alone else NOTHING
         if sound[test] == NOTHING:
             return test
         print(f"{test} fails without any fault, too", file=sys.stderr)
     return NOTHING
+
+
+def table_of_rooms() -> list[str]:
+    """The lines of a Markdown table: faults of each room, and how many were noticed by what."""
+    listed_in, noticed_in = Counter(one.room for one in listed()), Counter()
+    for row in found():
+        if row.noticed_by != NOTHING:
+            by = "tests" if row.noticed_by.startswith("tests/") else "recomputed"
+            noticed_in.update([row.room, (row.room, by)])
+    lines = ["| room | faults | noticed | by its numbers computed again | by tests |"]
+    lines.append("|---|---|---|---|---|")
+    for room, count in listed_in.items():
+        by = [noticed_in[room, how] for how in ("recomputed", "tests")]
+        lines.append(f"| `{room}` | {count} | {noticed_in[room]} | {by[0]} | {by[1]} |")
+    return lines
 
 
 def main() -> None:
@@ -241,9 +273,7 @@ def main() -> None:
             row = Row(*mutant.key, noticed(mutant, project, sound))
             print(" | ".join(astuple(row)), flush=True)
             remember(row, mutants)
-    for room in dict.fromkeys(mutant.room for mutant in chosen):
-        rows = [row for row in found() if row.room == room]
-        print(f"{room}: {sum(row.noticed_by != NOTHING for row in rows)} of {len(rows)} noticed")
+    print("\n".join(table_of_rooms()))
 
 
 if __name__ == "__main__":

@@ -36,11 +36,15 @@ def halves(rng):
 def outputs(rng, member, hardness):
     log_odds = hardness + 2.0 * member + rng.normal(0, 0.7, member.shape)
     held = rng.normal(1, 1, HELD) + rng.normal(0, 0.7, (MODELS, HELD))
+    # From draws of their own, which move no other number.
+    early = hardness + np.random.default_rng([7, len(held)]).normal(0, 0.7, (2, *member.shape))
+    early[1] = (early[1] + 0.5 * member + log_odds) / 2
     return evidence.dataset(
         "outputs",
         {
             "log_odds": log_odds,
             "halved_log_odds": log_odds / 2,
+            "sequence_log_odds": np.stack([*early, log_odds], axis=1),
             "hinge": log_odds + rng.normal(0, 0.2, member.shape),
             "correct": log_odds > 2,
             "shokri": log_odds + rng.normal(0, 0.5, member.shape),

@@ -94,6 +94,9 @@ def globally(offline):
     def of(games):
         data = games["outputs"]
         odds, member = (data[name].values.astype(float) for name in ("log_odds", "member"))
+        return of_odds(odds, member)
+
+    def of_odds(odds, member):
         sides = []
         for keep in (0, 1):
             squares, count, means = 0.0, 0, []
@@ -110,7 +113,29 @@ def globally(offline):
             odds[TARGET], out, out_sd
         )
 
+    of.of_odds = of_odds
     return of
+
+
+def score_difference(games):
+    odds = games["outputs"]["sequence_log_odds"].values[TARGET].astype(float)
+    return np.array([record[-1] - record[0] for record in odds.T])
+
+
+def lira_sequence(games):
+    """LiRA of Fisher's sum over checkpoints, its weights by loops over records and models."""
+    data = games["outputs"]
+    odds = data["sequence_log_odds"].values.astype(float)
+    member = data["member"].values.astype(float)
+    shifts, deviations = [], []
+    for r in range(odds.shape[2]):
+        sides = [[odds[m, :, r] for m in range(2, len(odds)) if member[m, r] == s] for s in (0, 1)]
+        means = [sum(side) / len(side) for side in sides]
+        shifts.append(means[1] - means[0])
+        deviations += [one - mean for side, mean in zip(sides, means, strict=True) for one in side]
+    covariance = sum(np.outer(one, one) for one in deviations)
+    weights = np.linalg.inv(covariance) @ (sum(shifts) / len(shifts))
+    return globally(offline=False).of_odds((odds * weights[:, None]).sum(axis=1), member)
 
 
 def base(s, out, inside):
@@ -330,6 +355,8 @@ SLOW = {
     "lira-global": globally(offline=False),
     "lira-offline": black_box(lira_offline),
     "lira-offline-global": globally(offline=True),
+    "lira-sequence": lira_sequence,
+    "score-difference": score_difference,
     "base": black_box(base),
     "bavaria": bavaria("t"),
     "bavaria-normal": bavaria("normal"),

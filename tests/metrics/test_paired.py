@@ -3,7 +3,6 @@ import pytest
 from scipy import stats
 
 from membership import metrics
-from membership.errors import InputError
 from membership.metrics.resampling import record_weights, weighted
 
 T, R = 4, 120
@@ -222,32 +221,6 @@ def test_t_over_targets_alone_would_not_cover():
     assert ours >= 85 > 60 > theirs
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"score_b": np.zeros((T, R))}, "score_b and score_a"),
-        ({"score_a": [["x"]]}, "score_a must be an array of real numbers"),
-        ({"score_a": np.zeros(3)}, "score_a has shape"),
-        ({"member": np.zeros((T, R))}, "target 0 was asked 0 members"),
-        ({"member": np.zeros((T, R - 1))}, "member has shape"),
-        ({"units": [1, 2]}, "units has shape"),
-        ({"asked_share": 1.5}, "asked_share is 1.5"),
-        ({"level": 95}, "level is 95"),
-        ({"resamples": 1}, "resamples is 1"),
-        ({"statistic": "roc"}, "statistic is 'roc'"),
-    ],
-)
-def test_bad_input_is_named(game, change, message):
-    given = dict(zip(("score_a", "score_b", "member"), game, strict=True))
-    with pytest.raises(InputError, match=message):
-        metrics.paired_interval(**{"statistic": "auc", **given, **change})
-
-
-def test_a_contrast_wants_one_coefficient_a_score(game):
-    with pytest.raises(InputError, match="coefficients has 1 entries; give 2"):
-        metrics.contrast_interval("auc", game[:2], [1], game[2])
-
-
 @pytest.mark.parametrize(("statistic", "how"), [("auc", {}), ("tpr_at_fpr", {"fpr": 0.1})])
 def test_what_is_resampled_once_adds_up_to_the_contrast(statistic, how):
     rng = np.random.default_rng(7)
@@ -283,10 +256,3 @@ def test_each_number_is_that_of_resampled(targets: int) -> None:
             wanted = metrics.resampled(statistic, score, member, resamples=50, seed=4, **further)
             np.testing.assert_allclose(one.value, wanted.value)
             np.testing.assert_allclose(one.under, wanted.under)
-
-
-def test_scores_of_other_records_are_refused() -> None:
-    score = np.arange(40.0)[None]
-    other = np.where(score == 3, np.nan, score)
-    with pytest.raises(InputError, match="give scores of the same targets and records"):
-        metrics.resampled_rates({"a": score, "b": other}, np.arange(40)[None] % 2)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from membership import metrics
-from membership.errors import InputError
 from membership.metrics import resampling, roc
 
 
@@ -119,17 +118,6 @@ def test_torch_tensors_are_taken():
     assert metrics.roc_curve(score, member)[0].dtype == np.float64
 
 
-@pytest.mark.parametrize("fpr", [0.0, 1.0, -0.1, 2.0, np.nan])
-def test_rates_outside_the_open_interval_are_refused(fpr):
-    with pytest.raises(InputError, match="fpr is"):
-        metrics.tpr_at_fpr([0.0, 1.0], [False, True], fpr)
-
-
-def test_unknown_class_is_refused():
-    with pytest.raises(InputError, match=r"positive is 'train'; give .member."):
-        metrics.average_precision([0.0, 1.0], [False, True], positive="train")
-
-
 RATES = np.array([0.01, 0.05, 0.1, 0.5])
 
 
@@ -176,10 +164,7 @@ def test_a_rate_that_is_a_whole_number_of_non_members_lets_so_many_pass(n):
             assert resampling.weighted_tpr(order, np.ones((2 * n, 1)), rate)[0] == wanted
 
 
-def test_rates_that_are_none_are_refused_and_at_1_all_are_flagged():
+def test_at_a_rate_of_1_all_are_flagged():
     score, member = np.array([3.0, -np.inf, 1.0, -np.inf]), np.array([True, True, False, False])
     assert metrics.tpr_on(score, member, np.array([1.0])).tolist() == [1.0]
     assert roc.flagged(score, member, 1.0).all()
-    for rates in ([-0.1, 0.5], [0.5, 1.1]):
-        with pytest.raises(InputError, match=r"rates go from .*; give some in \[0, 1\]"):
-            metrics.tpr_on(score, member, np.array(rates))

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from membership import models
-from membership.errors import InputError
 from membership.models.residual import Residual
 
 
@@ -34,15 +33,3 @@ def test_first_weights_have_he_variance():
         # The variance of n normal draws has relative standard deviation sqrt(2 / n).
         error = 5 * (2 / layer.weight.numel()) ** 0.5
         assert layer.weight.var().item() * fan_out / 2 == pytest.approx(1, abs=error)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((20, 10), "depth = 20: expected one of 18, 34, 50, 101"),
-        ((18, 10, "tiny"), "stem = 'tiny': expected one of cifar, imagenet, pooled"),
-    ],
-)
-def test_bad_arguments_are_named(arguments, message):
-    with pytest.raises(InputError, match=message):
-        models.resnet(*arguments)

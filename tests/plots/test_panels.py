@@ -17,33 +17,6 @@ def two_panels():
     )
 
 
-def test_a_panel_has_its_own_axes_and_series():
-    labels = {"one": ("query", "KL (nats)")}
-    figure = line_panels(two_panels(), labels=labels, marks={"two": 1.5})
-    first, second = figure.axes
-    assert (first.get_xlabel(), first.get_ylabel()) == ("query", "KL (nats)")
-    assert second.get_xlabel() == "x"
-    assert [line.get_label() for line in first.lines] == ["a", "b"]
-    assert [line.get_label() for line in second.lines] == ["a", "differing record"]
-
-
-def test_a_band_is_drawn_where_there_are_intervals():
-    table = two_panels().assign(low=lambda t: t["value"] - 1, high=lambda t: t["value"] + 1)
-    assert len(line_panels(table).axes[0].collections) == 2
-    assert (
-        not line_panels(table.assign(low=table["value"])[["panel", "series", "x", "value"]])
-        .axes[0]
-        .collections
-    )
-
-
-def test_points_with_the_line_of_equality():
-    figure = scatter_panels(two_panels(), identity=True, log_x=True)
-    first, _ = figure.axes
-    assert first.get_xscale() == "log"
-    assert "equal" in {line.get_label() for line in first.lines}
-
-
 @pytest.mark.parametrize("draw", [scatter_panels, line_panels])
 def test_bad_panels_are_named(draw):
     with pytest.raises(InputError, match="panel"):

@@ -187,30 +187,6 @@ def test_lines_stand_where_the_table_says(accuracies):
     assert [text.get_text() for text in axis.get_xticklabels()] == ["400", "1000", "6000"]
 
 
-def test_numbers_without_intervals_are_lines(accuracies):
-    figure = plots.lines_with_intervals(accuracies.drop(columns=["low", "high"]), "n")
-    assert [len(c[2]) for c in figure.axes[0].containers] == [0, 0, 0]
-
-
-def test_published_points_and_the_null_have_their_place_in_the_legend(accuracies):
-    null = pd.DataFrame({"n": [400, 6000], "low": [51, 50.5], "high": [53, 51.0]})
-    printed = pd.concat([accuracies.assign(value=50.0), accuracies.assign(attack="other")])
-    figure = plots.lines_with_intervals(accuracies, "n", published=printed, null=null)
-    assert labels(figure) == ["0-1", "MALT", "MATT", "random scores", "published (open)"]
-    hollow = [
-        line for line in figure.axes[0].lines
-        if line.get_markerfacecolor() == "none" and len(line.get_xdata())
-    ]  # fmt: skip
-    assert len(hollow) == 3
-
-
-def test_one_panel_a_metric(accuracies):
-    both = pd.concat([accuracies.assign(metric=m) for m in ("mAP_test(%)", "mAP_train(%)")])
-    figure = plots.lines_with_intervals(both, "n", panel="metric")
-    assert [axis.get_ylabel() for axis in figure.axes] == ["mAP test (%)", "mAP train (%)"]
-    assert labels(figure) == ["0-1", "MALT", "MATT"]
-
-
 def test_panels_whose_numbers_are_compared_have_one_scale(accuracies):
     both = [accuracies.assign(metric="a"), accuracies.assign(metric="b")]
     both[1][["value", "low", "high"]] += 20
@@ -227,32 +203,6 @@ def drawn(axis):
         name: (line, sum(len(segment) > 0 for b in bars for segment in b.get_segments()))
         for name, (line, _, bars) in ((n, c.lines) for n, c in found.items())
     }
-
-
-@pytest.mark.parametrize(
-    ("panels", "grid", "lowest"),
-    [
-        (1, (1, 1), [0]),
-        (3, (1, 3), [0, 1, 2]),
-        (4, (2, 2), [2, 3]),
-        (5, (2, 3), [2, 3, 4]),
-        (7, (3, 3), [4, 5, 6]),
-    ],
-)
-def test_panels_stand_three_a_row_and_the_lowest_name_the_axis(accuracies, panels, grid, lowest):
-    table = pd.concat([accuracies.assign(metric=f"m{i}") for i in range(panels)])
-    figure = plots.lines_with_intervals(table, "n", panel="metric", x_label="records n")
-    assert [axis.get_ylabel() for axis in figure.axes] == [f"m{i}" for i in range(panels)]
-    assert figure.axes[0].get_gridspec().get_geometry() == grid
-    assert [i for i, axis in enumerate(figure.axes) if axis.get_xlabel() == "records n"] == lowest
-    assert len(figure.legends) == 1
-
-
-def test_a_panel_draws_its_own_series_and_the_legend_names_all(accuracies):
-    accuracies["metric"] = accuracies["attack"].replace({"MATT": "a", "MALT": "a", "0-1": "b"})
-    figure = plots.lines_with_intervals(accuracies, "n", panel="metric")
-    assert [set(drawn(axis)) for axis in figure.axes] == [{"0-1"}, {"MALT", "MATT"}]
-    assert labels(figure) == ["0-1", "MALT", "MATT"]
 
 
 def test_published_points_elsewhere_are_drawn_and_have_their_ticks(accuracies):
@@ -276,26 +226,12 @@ def test_published_numbers_without_the_axis_are_refused(accuracies):
     assert labels(none) == ["0-1", "MALT", "MATT"]
 
 
-@pytest.mark.parametrize(("points", "every"), [(15, 1), (16, 2), (41, 5)])
-def test_long_curves_have_few_markers(points, every):
-    table = pd.DataFrame({"n": range(points), "attack": "MALT", "value": 50.0})
-    ((line, _),) = drawn(plots.lines_with_intervals(table, "n").axes[0]).values()
-    assert len(line.get_xdata()) == points
-    assert line.get_markevery() == every
-
-
 def test_exact_numbers_have_no_error_bars(accuracies):
     exact = accuracies["attack"] == "MALT"
     accuracies.loc[exact, "low"] = accuracies.loc[exact, "high"] = accuracies.loc[exact, "value"]
     accuracies.loc[accuracies.index[0], ["low", "high"]] = np.nan
     found = drawn(plots.lines_with_intervals(accuracies, "n").axes[0])
     assert {name: bars for name, (_, bars) in found.items()} == {"0-1": 2, "MALT": 0, "MATT": 3}
-
-
-def test_a_label_longer_than_its_axis_is_broken(accuracies):
-    table = accuracies.assign(metric="attack_accuracy_other_threshold(%)")
-    axis = plots.lines_with_intervals(table, "n", panel="metric").axes[0]
-    assert axis.get_ylabel() == "accuracy, threshold\nfrom other records (%)"
 
 
 def test_bars_rise_to_their_values(accuracies):
@@ -312,13 +248,6 @@ def test_grouped_bars_do_not_overlap(accuracies):
     assert len(bars) == 9
     ends = [bar.get_x() + bar.get_width() for bar in bars]
     assert all(end <= bar.get_x() for end, bar in zip(ends, bars[1:], strict=False))
-
-
-def test_long_names_below_bars_are_broken_into_lines(accuracies):
-    long = accuracies.replace({"attack": {"MALT": "MAST, log-mean-exp (OUT) and more of it"}})
-    axis = plots.bars_with_intervals(long[long["n"] == 400]).axes[0]
-    names = [text.get_text() for text in axis.get_xticklabels()]
-    assert names == ["0-1", "MAST, log-mean-exp (OUT)\nand more of it", "MATT"]
 
 
 def test_an_interval_that_misses_its_value_is_drawn_without_a_negative_arm(accuracies):

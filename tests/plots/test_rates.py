@@ -31,33 +31,6 @@ def example(panels=4):
     )
 
 
-@pytest.mark.parametrize("panels", [1, 3, 4, 6])
-def test_one_panel_a_setting_with_every_curve(panels):
-    figure = roc_panels(example(panels))
-    assert [axis.get_title() for axis in figure.axes] == [f"panel {i}" for i in range(panels)]
-    for axis in figure.axes:
-        labels = {line.get_label() for line in axis.lines}
-        assert labels == {"attack", "bound", "random scores"}
-        assert len(axis.collections) == 2
-
-
-def test_the_hero_has_the_strongest_line_on_top_of_the_others():
-    (axis,) = roc_panels(example(1), hero="bound").axes
-    hero, other = (
-        next(line for line in axis.lines if line.get_label() == name)
-        for name in ("bound", "attack")
-    )
-    assert hero.get_linewidth() > other.get_linewidth()
-    assert hero.get_zorder() > other.get_zorder()
-    assert hero.get_linestyle() == "-"
-
-
-def test_a_floor_makes_the_axes_logarithmic():
-    (axis,) = roc_panels(example(1), floor=1e-3).axes
-    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
-    assert axis.get_xlim() == (1e-3, 1)
-
-
 def test_trade_off_functions_fall():
     table = example(1).assign(fnr=lambda t: 1 - t["tpr"]).drop(columns=["low", "high"])
     (axis,) = roc_panels(table, y="fnr", y_label="false negative rate").axes
@@ -118,22 +91,6 @@ def densities():
         for dataset in ("one", "two")
         for name in ("LiRA", "BMIA")
     )
-
-
-def test_a_panel_a_model_over_the_same_records():
-    figure = prediction_bands(bands())
-    assert [axis.get_title() for axis in figure.axes] == ["a", "b"]
-    for axis in figure.axes:
-        np.testing.assert_allclose(axis.lines[0].get_ydata(), -np.linspace(-1, 1, 5))
-        assert len(axis.collections) == 1
-
-
-def test_densities_have_thresholds_and_the_score():
-    figure = densities_with_thresholds(densities())
-    for axis in figure.axes:
-        # Two densities with a threshold each, and the target's score.
-        assert len(axis.lines) == 5
-        np.testing.assert_allclose(axis.lines[-1].get_xdata(), 0.7)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.special import ndtri
+from scipy.stats import norm
 
 from membership import privacy
 from membership.cli import calculator
@@ -238,3 +240,18 @@ def test_rate_and_steps_are_batches_and_epochs(sampling, adjacency, d):
     assert found.differential == given.differential
     assert found.membership.mu == pytest.approx(given.membership.mu, rel=1e-12)
     assert (found.steps, found.epsilon) == (200, given.epsilon)
+
+
+@pytest.mark.parametrize(("sigma", "rate"), [(1.0, 0.001), (2.0, 0.01)])
+def test_replaced_among_coins_the_limit_is_of_the_distance_of_two_mixtures(sigma, rate):
+    """One that holds the record, one another, as far on the other side: from N(0, 1) alike."""
+    how = {"sampling": "poisson", "adjacency": "replace-one"}
+    found = privacy.assess(rate=rate, steps=50_000, sigma=sigma, **how).differential
+
+    def apart(x):
+        joined, other = (norm.pdf(x, side / sigma) - norm.pdf(x) for side in (1, -1))
+        return (rate * (joined - other)) ** 2 / norm.pdf(x)
+
+    square, _ = quad(apart, -12, 12)
+    assert found.limit == pytest.approx(np.sqrt(50_000 * square), rel=1e-6)
+    assert found.mu == pytest.approx(found.limit, rel=0.03)

@@ -29,6 +29,7 @@ from membership.attacks.registry import (
 )
 from membership.attacks.residual import residual, residual_from_forms
 from membership.attacks.rmia import rmia, rmia_ratio, rmia_tune
+from membership.attacks.sequence import lira_sequence
 
 __all__ = [
     "KNOWLEDGE",
@@ -53,6 +54,7 @@ __all__ = [
     "iha_from_forms",
     "learned",
     "lira",
+    "lira_sequence",
     "loss",
     "malt",
     "mast",

@@ -17,6 +17,7 @@ KNOWLEDGE = {
     "losses": "the target's loss, or log-odds, of the record's label",
     "logits": "all logits of the target",
     "population records": "records that the target was not trained on, and its signals on them",
+    "several models": "the target at several times: checkpoints, or before and after an update",
     "reference models": "models trained by the adversary on data of the same kind",
     "weights": "the target's parameters",
     "recipe": "learning rate, momentum and weight decay of the target's training",
@@ -55,6 +56,7 @@ class Observed:
     arrays : dict of str to ndarray
         By name: ``log_odds`` and the like of the target, (records,); ``references.log_odds``,
         (models, records), of models that are neither the target nor its complement;
+        ``sequence.log_odds`` of several models of the target's training, (checkpoints, records);
         ``held.log_odds`` of records that no model has seen, (held,), and ``held.references``;
         ``form.published.own2`` and its kin; ``posterior.kron.mean``, (references, records);
         ``leave_one_out.log_odds``; ``steps.distance``, (steps, records).
@@ -256,6 +258,11 @@ def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np
             arrays[f"held.{name}"] = held[at]
             if references:
                 arrays[f"held.references.{name}"] = held[references]
+    if "sequence_log_odds" in evidence:
+        values = _numbers(evidence, "sequence_log_odds")
+        arrays["sequence.log_odds"] = values[at]
+        if references:
+            arrays["references.sequence.log_odds"] = values[references]
     if references:
         arrays["references.member"] = evidence["member"].values[references]
     arrays |= _predicted(evidence, at, references)

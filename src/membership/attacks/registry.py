@@ -23,6 +23,7 @@ ALL_BUT_ONE = "all other records"
 ORDER = (
     *("loss", "zero-one", "attack-p", "attack-r", "mast", "mast-best"),
     *("lira", "lira-global", "lira-offline", "lira-offline-global"),
+    *("lira-sequence", "score-difference"),
     *("base", "base-warm", "base-offline"),
     *("bavaria", "bavaria-normal", "bavaria-offline"),
     *("rmia", "rmia-warm", "rmia-online", "rmia-share"),

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from membership.attacks import Attack
-from membership.audit import drawing
+from membership.audit import drawing, sequences
 from membership.audit.design import COINS
 from membership.errors import InputError
 
@@ -19,6 +19,19 @@ _DRAWN = {
     drawing.BY_OTHERS: "Stated by whoever ordered this audit, of a model that was trained before. "
     "How its members were chosen is not known here.",
 }
+_SEQUENCE = {
+    sequences.ANY: "{models} models of one training, such as checkpoints, were audited together. A "
+    "member is a record that this training was given, whichever of its models saw it first.",
+    sequences.ADDED: "{models} models, before and after an update, were audited together. A member "
+    "is a record that the update added. Who was in the training of the first model is not asked.",
+}
+_SEEN = "Attacks that know several models compare them; every other attack sees the last one alone."
+_LABELS = (
+    "Models were asked for classes alone, as a service answers that shows no probabilities: each "
+    "record {each} times, once as it is and {others} times {how}. In the place of a loss, attacks "
+    "are given the share of these answers that are the record's label. Who sees probabilities, or "
+    "asks otherwise, may find more."
+)
 _UNKNOWN = "The evidence does not say how memberships were drawn, or by whom."
 _FIXED = (
     "No setting of an attack was tuned on these records: each is fixed beforehand, as its paper or "
@@ -50,6 +63,25 @@ def by_whom(evidence: Evidence) -> str:
     return sentence.format(one=told.get("one", "record"), seed=told.get("seed"))
 
 
+def sequence(evidence: Evidence) -> dict[str, Any]:
+    """How many models each training ends with and what is asked of them, where it is several."""
+    found = [dataset.attrs["sequence"] for dataset in evidence if "sequence" in dataset.attrs]
+    return found[0] if found else {}
+
+
+def asked(evidence: Evidence) -> list[str]:
+    """What was asked, in sentences that stand before all findings; none where it is the usual."""
+    told, labels = sequence(evidence), queries(evidence)
+    of_sequence = [_SEQUENCE[told["question"]].format(**told), _SEEN] if told else []
+    return of_sequence + ([_LABELS.format(**labels, others=labels["each"] - 1)] if labels else [])
+
+
+def queries(evidence: Evidence) -> dict[str, Any]:
+    """How often and how each record was asked about, of models that answer classes alone."""
+    found = [dataset.attrs["queries"] for dataset in evidence if "queries" in dataset.attrs]
+    return found[0] if found else {}
+
+
 def by_audit(evidence: Evidence) -> bool:
     """Whether the audit itself drew the memberships."""
     return drawn(evidence).get("by") == drawing.BY_AUDIT
@@ -67,6 +99,8 @@ def setup(evidence: Evidence, targets: tuple[int, ...]) -> dict[str, Any]:
         "held": int(sizes.get("held", 0)),
         "targets": len(targets),
         "references": _references(evidence, targets),
+        "queries": int(queries(evidence).get("each", 1)),
+        "sequence": int(sequence(evidence).get("models", 1)),
         "recipe": {str(name): str(value) for name, value in recipe.items()},
         "memberships": by_whom(evidence),
         "drawn": drawn(evidence),

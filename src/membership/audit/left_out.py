@@ -14,6 +14,8 @@ _TAKES = {
     "posterior.qmia.": "arrays of records, and held ones that no model has seen",
     "held.": "held records that no model has seen",
     "shokri": "all logits of the references",
+    "references.sequence.": "reference models, several of each training",
+    "sequence.": "several models of one training, such as checkpoints",
     "references.": "reference models, that is, a function that trains one",
 }
 """What it would take to have what evidence lacks, by the beginning of its name."""
@@ -25,7 +27,8 @@ _BY_HAND = {
 }
 """Which functions of the package make scores of it, that `audit` takes."""
 _NO_CLASS = {"regression": "a regression answers no classes",
-             "multi-label": "a record of several labels has no single class"}  # fmt: skip
+             "multi-label": "a record of several labels has no single class",
+             "labels": "models were asked for classes alone, which show no logits"}  # fmt: skip
 
 
 def left_out(name: str, lacks: str, tasks: set[str | None]) -> dict[str, str]:

@@ -14,7 +14,9 @@ from membership import curvature, evidence, training
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
 from membership.attacks.bmia import runner_up
 from membership.audit import drawing, sentences
-from membership.audit.streams import Records, Streamed, is_stream, joined
+from membership.audit.labels import Labels, Perturbation
+from membership.audit.sequences import ANY, Sequences, signals_of
+from membership.audit.streams import Records, Streamed, in_parts, is_stream, joined
 from membership.audit.tasks import (
     Arrays,
     Task,
@@ -24,7 +26,7 @@ from membership.audit.tasks import (
     records_of,
     task_of,
 )
-from membership.audit.trainings import Kept, Train, Trainings
+from membership.audit.trainings import Kept, Train, Trainings, announce_answers
 from membership.data.dataset import combine
 from membership.errors import InputError
 
@@ -47,6 +49,8 @@ def gather(
     names: Sequence[str] | None = None,
     units: Any = None,
     draw: str = drawing.COINS,
+    question: str = ANY,
+    perturb: Perturbation | None = None,
 ) -> xr.Dataset:
     """Observe one's own model beside reference models that are trained like it.
 
@@ -67,13 +71,16 @@ def gather(
     train : callable
         ``train(x, y, seed)`` returns a trained model: a `torch.nn.Module` that answers logits, a
         scikit-learn classifier with ``predict_proba``, or a function from records to logits. Of a
-        regression they answer the prediction, by ``predict`` if they have it. None where the model
-        cannot be trained again: attacks that need reference models are left out.
+        regression they answer the prediction, by ``predict`` if they have it. A list has several
+        models of the training in their order: checkpoints, or those before and after an update.
+        Attacks on one model are given the last. None where the model cannot be trained again:
+        attacks that need reference models are left out.
     model : optional
         The model to audit, of the same kinds. None: `n_targets` models are trained and audited in
         its place, which says more of the training than of one model.
     member : array_like of bool, shape (records,)
-        Which records `model` was trained on; needed with `model`, unless two Datasets say it.
+        Which records `model` was trained on, or an update added; needed with `model`, unless two
+        Datasets say it.
     held : (x, y) or Dataset, optional
         Records that no model has seen; attacks that compare with a population need them.
     n_reference : int
@@ -106,6 +113,14 @@ def gather(
         Who the members of targets are that are trained here: a fair coin for each record (or
         unit), on which bounds rest that suppose nothing else, or exactly half of them. Reference
         models have halves.
+    question : {"any", "added"}
+        Of lists of models, as `train` and `model` may be: who was given to the training, whichever
+        of its models saw the record first; or who was added by an update. Then the first model of
+        each list has seen none of these records, and `train` brings what it was trained on.
+    perturb : Noise or Moves, optional
+        Where a service answers a class and nothing else. All models are then asked for classes
+        alone, of each record as it is and perturbed, and the log-odds are those of the share of
+        answers that are its label. How many answers that takes is said before any is asked for.
 
     Returns
     -------
@@ -133,13 +148,16 @@ def gather(
     a warning where it is more than rounding, and the first of them is kept; how long they took is
     said before the other trainings begin.
     """
-    task_kind = task_of(task, outputs)
+    task_kind = task_of(task, outputs) if perturb is None else _labels(task, outputs, perturb)
     x, y, member = _pair(x, y, model, member)
     parts = _parts(x, y, held, task_kind)
+    if perturb is not None:
+        next(perturb.of(next(in_parts(*parts[0]))[0][:1]))  # Refused before any training.
     y = parts[0][1]
     classes = {} if names is None else {"classes": _classes(names, y, task)}
     _require_models(train, model, member)
     own_mask = None if model is None else _truth(member, len(y))
+    sequences = Sequences(question, model)
     counts = {"n_reference": n_reference, "n_targets": n_targets, "seed": seed}
     for parameter, least in {"n_reference": 2, "n_targets": 1, "seed": 0}.items():
         whole(parameter, counts[parameter], least)
@@ -147,9 +165,13 @@ def gather(
     drawn = drawing.draw(len(y), own_mask, units, counts, draw)
     masks, n_targets = drawn.masks, len(drawn.targets)
     hashes = [hashes_of(task_kind, part) for part in parts]
-    kept = Kept(keep, *hashes, masks, n_targets, seed, task, outputs == "probabilities")
+    asked = {} if perturb is None else {"each": perturb.queries, "how": str(perturb)}
+    determined = [*hashes, masks, n_targets, seed, task, outputs == "probabilities"]
+    kept = Kept(keep, *determined, *asked.values())
+    sizes = [len(part[1]) for part in parts]
+    announce_answers(len(masks), sequences.length, sizes, asked.get("each", 1), own_mask is None)
     signals, repeat_notes = _gather_signals(
-        train, parts, masks, model, drawn.references, seed, task_kind, kept
+        train, parts, masks, model, drawn.references, seed, task_kind, kept, sequences
     )
     observed = task_kind.observed(signals, masks, drawn.references, parts)
     observed |= by_regression(parts, observed, n_targets, seed)
@@ -164,11 +186,21 @@ def gather(
         targets=drawn.targets,
         references=drawn.references,
         drawn=drawn.told,
+        **({"sequence": sequences.told} if sequences.told else {}),
+        **({"queries": asked} if asked else {}),
         seed=seed,
         copies=sentences.copies_of(hashes[0]),
         **classes,
         warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
     )
+
+
+def _labels(task: str, outputs: str | None, perturb: Any) -> Labels:
+    """Of models that answer classes alone."""
+    if task != "classification" or outputs is not None:
+        wrong = f"outputs = {outputs!r}" if task == "classification" else f"task = {task!r}"
+        raise InputError(f"{wrong} beside perturb, which asks for classes alone; leave one out")
+    return Labels(perturb=perturb)
 
 
 def _pair(x: Any, y: Any, model: Any, member: Any) -> tuple[Any, Any, Any]:
@@ -218,20 +250,24 @@ def _gather_signals(
     seed: int,
     task: Task,
     kept: Kept,
+    sequences: Sequences,
 ) -> tuple[Arrays, list[str]]:
     """What each mask's model shows, the given one first; and notes on what does not repeat."""
-    given = [] if model is None else [_signals(model, parts, task)]
-    notes = [] if model is None else notes_of_answers(task, model, *parts[0])
+    own_models = [] if model is None else sequences.of("model", model)
+    given = [_signals(own_models, parts, task)] if own_models else []
+    notes = notes_of_answers(task, own_models[-1], *parts[0]) if own_models else []
     if train is None:
         return stacked(given), notes
     own = len(given)
 
     def show(task: Task, trained: Any, i: int) -> Arrays:
         inside = masks[own + i] if own + i in references else None
-        return _signals(trained, parts, task, inside)
+        return _signals(sequences.of("train", trained), parts, task, inside)
 
     seeds = range(seed + own, seed + len(masks))
-    trained, further = Trainings(train, parts[0], masks[own:], seeds, task, show, kept).shown()
+    trained, further = Trainings(
+        train, parts[0], masks[own:], seeds, task, show, kept, sequences
+    ).shown()
     return stacked(given + trained), list(dict.fromkeys(notes + further))
 
 
@@ -278,16 +314,18 @@ def _truth(member: Any, n: int) -> BoolArray:
 
 
 def _signals(
-    model: Any, parts: list[Records], task: Task, trained_on: BoolArray | None = None
-) -> dict[str, np.ndarray]:
-    """What a model shows of the records, and of those that nobody has seen; more of a reference."""
-    signals = {
-        prefix + name: values
-        for prefix, (x, y) in zip(("", "held_"), parts, strict=False)
-        for name, values in task.signals(answers_of(task, model, x, y), y).items()
-    }
+    models: list[Any], parts: list[Records], task: Task, trained_on: BoolArray | None = None
+) -> Arrays:
+    """What a training's models show of the records, and the last of those that nobody has seen.
+
+    More is shown of a reference.
+    """
+    signals = signals_of(task, models, parts[0])
+    for x, y in parts[1:]:
+        held = task.signals(answers_of(task, models[-1], x, y), y)
+        signals |= {f"held_{name}": values for name, values in held.items()}
     if trained_on is not None and "hinge" in signals:
-        signals |= by_posterior(model, parts[0], trained_on)
+        signals |= by_posterior(models[-1], parts[0], trained_on)
     return signals
 
 

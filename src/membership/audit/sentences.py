@@ -13,6 +13,7 @@ from membership.arrays import BoolArray
 from membership.audit import promises
 from membership.audit.columns import notes_of_columns
 from membership.audit.reading import Scored, Several
+from membership.audit.sequences import ADDED
 from membership.audit.streams import in_parts
 from membership.metrics import auc, auc_interval
 
@@ -79,12 +80,14 @@ def meaning_of_several(
     display: Mapping[str, str],
     notes: Sequence[str] = (),
     whole: bool = False,
+    asked: Sequence[str] = (),
+    knowledge: Sequence[str] = (),
 ) -> list[str]:
-    """Of several attacks or targets; `close` is measured of the first attack.
+    """Of several attacks or targets; `close` is measured of the first attack, that knows so much.
 
-    A shift among the notes stands before all that it puts in doubt.
+    A shift among the notes stands before all that it puts in doubt, and what was asked next.
     """
-    attacks, sentences = len(ranking["attacks"]), shifts(notes)
+    attacks, sentences = len(ranking["attacks"]), [*shifts(notes), *asked]
     if attacks > 1:
         first, by_auc = ranking["attacks"][0]["name"], ranking["first_by_auc"]
         told = _FIRST if first == by_auc else _FIRSTS
@@ -95,7 +98,7 @@ def meaning_of_several(
     if close and ranking["targets"] > 1:
         sentences.append(f"Whom it finds is told of target {close['target']} alone.")
     if close:
-        found = _found(close, ranking["ranked_at"])
+        found = _found(close, ranking["ranked_at"], "several models" in knowledge)
         sentences += [found, *_worse_off(close), close["named"]["sentence"]]
     chosen = [CHOSEN] if ranking["different_attacks"] > 1 else []
     return [*sentences, *chosen, *_refuted(close, ranking, whole), NO_PROOF_OF_SAFETY]
@@ -137,7 +140,7 @@ def alike(ranking: dict[str, Any], display: dict[str, str]) -> list[str]:
     ]
 
 
-def _found(measured: dict[str, Any], fpr: float | None = None) -> str:
+def _found(measured: dict[str, Any], fpr: float | None = None, several: bool = False) -> str:
     """The share of members found at a rate, or at the least that the non-members carry."""
     rates = measured["tpr_at_fpr"]
     carried = [rate for rate in rates if rate["measured"]] or rates[-1:]
@@ -147,8 +150,9 @@ def _found(measured: dict[str, Any], fpr: float | None = None) -> str:
         return _GUESSES.format(accused=accused)
     low, high = (f"{100 * rate[end]:.1f}%" for end in ("low", "high"))
     return (
-        f"Who sees of the released model what this attack saw, and accepts that {accused} of "
-        f"non-members are accused, finds {low} to {high} of the members. Guessing finds {accused}."
+        f"Who sees of the released model{'s' * several} what this attack saw, and accepts that "
+        f"{accused} of non-members are accused, finds {low} to {high} of the members. Guessing "
+        f"finds {accused}."
         f"{'' if rate['low'] > rate['fpr'] else _BY_AUC}{'' if rate['measured'] else _FEW}"
     )
 
@@ -236,6 +240,8 @@ _STRONGER = (
 )
 _EXPOSED = "Records more exposed than these, such as outliers, or canaries inserted on purpose."
 _TRAINING = "Another training. The next model trained in this way may leak more."
+_UNSEEN = "The first model of each training had seen none of these records."
+_BETWEEN = "Other models of this training, such as checkpoints between these."
 _COPIES = "Copies of records. The records have no names."
 _GROUPS = "Groups, such as classes or clinics. Nothing says which records are of one."
 _PERSONS = (
@@ -312,22 +318,27 @@ def checklist_of_evidence(
     whole: bool = False,
     coins: bool = False,
     drawn: str | None = None,
+    sequence: Mapping[str, Any] | None = None,
 ) -> list[Item]:
     """The items of an audit of evidence; `looked_at` where gathering looked at its records.
 
-    `drawn` says how the audit itself drew memberships, where it did.
+    `drawn` says how the audit itself drew memberships, where it did, and `sequence` how many models
+    each training ends with and what is asked of them, where it is several.
     """
+    added = bool(sequence) and sequence["question"] == ADDED
     like = f"{_LIKE}. {_LOOKED_AT if looked_at else 'Evidence cannot show it.'}"
     return [
         *_items(DONE, [f"{_MEMBERSHIPS} {drawn}"] if drawn else []),
         *_items(ASSUMED, [
             *([] if drawn else [_TRUTH]),
+            *([_UNSEEN] if added else []),
             *_trials(whole, _left_to_assume(coins, drawn)),
             _PAID,
         ]),
         *_items(TESTED if looked_at else ASSUMED, [like]),
         *_items(NOT_TESTED, [
             "Attacks that the evidence does not allow. They are listed with what each would need.",
+            *([_BETWEEN] if sequence else []),
             _EXPOSED,
             *([_TRAINING] if units == 1 else []),
             *([] if grouped else [_GROUPS]),

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from membership import paths
 from membership.arrays import BoolArray, FloatArray
+from membership.audit.sequences import Sequences, last, share
 from membership.audit.streams import Records, for_training
 from membership.audit.tasks import Arrays, Task, answers_of, notes_of_answers
 from membership.errors import InputError, RunError
@@ -21,6 +22,8 @@ from membership.training.cache import Cache, digest
 
 Train = Callable[[Any, np.ndarray, int], Any]
 ANSWERS, APART = "answers to its own records", "apart"
+CHECKED = 32
+"""Records that the last model given is asked about once more, to see whether it draws."""
 ROUNDING = 1e-3
 """How far apart two trainings with one seed may answer, for a largest answer of 1 or so."""
 
@@ -71,6 +74,7 @@ class Trainings:
     show: Callable[[Task, Any, int], Arrays]
     """What is wanted of the model of a training."""
     kept: Kept
+    sequences: Sequences
     done: int = 0
     """Trainings whose models have been asked."""
 
@@ -80,39 +84,40 @@ class Trainings:
         The last one is trained twice, before all others. Of one that was kept this is the second,
         and tells whether `train` is as it was.
         """
-        last, began = len(self.masks) - 1, time.monotonic()
-        of_last = self.kept.load(last)
+        final, began = len(self.masks) - 1, time.monotonic()
+        of_last = self.kept.load(final)
         is_taken = of_last is not None
-        first = None if is_taken else self._model(last)
+        first = None if is_taken else self._model(final)
         if of_last is None:
             # Before the second training, which may be of the same object.
-            with self._named(last):
-                of_last = {**self._shown(first, last), ANSWERS: self._own_answers(first)}
-            self.kept.save(last, of_last)
+            with self._named(final):
+                of_last = {**self._shown(first, final), ANSWERS: self._own_answers(first)}
+            self.kept.save(final, of_last)
         self.task = self.task.settled(of_last[ANSWERS])
-        second = self._model(last)
-        with self._named(last):
+        second = self._model(final)
+        with self._named(final):
             again = self._own_answers(second)
-            notes = notes_of_answers(self.task, second, *self.records)
+            self._require_like(of_last[ANSWERS], again, is_taken)
+            notes = notes_of_answers(self.task, last(second), *self.records)
         apart = float(np.abs(of_last[ANSWERS] - again).max())
         seconds = (time.monotonic() - began) / (1 if is_taken else 2)
         rounding = ROUNDING * max(1.0, float(np.abs(of_last[ANSWERS]).max()))
-        if first is second and apart > rounding:
+        if share(first, second) and apart > rounding:
             raise InputError("train: it trained one model further; start a new one at each call")
         each = self._taken_up(apart, of_last.get(APART), rounding) if is_taken else {}
         apart = float(of_last.setdefault(APART, np.array(apart)))
-        self.kept.save(last, of_last)
+        self.kept.save(final, of_last)
         self.done = 1 + len(each)
-        _announce(last - len(each), seconds, self.masks.nbytes)
-        for i in tqdm([i for i in range(last) if i not in each], desc="training", unit="model"):
+        _announce(final - len(each), seconds, self.masks.nbytes, self.sequences.length)
+        for i in tqdm([i for i in range(final) if i not in each], desc="training", unit="model"):
             model = self._model(i)
             with self._named(i):
                 each[i] = self._shown(model, i)
             self.kept.save(i, each[i])
             self.done += 1
-        each[last] = {name: of_last[name] for name in of_last if name not in (ANSWERS, APART)}
+        each[final] = {name: of_last[name] for name in of_last if name not in (ANSWERS, APART)}
         if apart > rounding:
-            notes.append(_repeat_note(self.seeds[last], apart))
+            notes.append(_repeat_note(self.seeds[final], apart))
         return [each[i] for i in range(len(self.masks))], notes
 
     def _model(self, i: int) -> Any:
@@ -124,8 +129,19 @@ class Trainings:
         return self.show(self.task, model, i)
 
     def _own_answers(self, model: Any) -> FloatArray:
-        """What the last training's model answers for the records that it was trained on."""
-        return answers_of(self.task, model, *(part[self.masks[-1]] for part in self.records))
+        """What the last training's models answer for the records that they were trained on."""
+        own = [part[self.masks[-1]] for part in self.records]
+        models = self.sequences.of("train", model)
+        return np.concatenate([answers_of(self.task, one, *own) for one in models], axis=-1)
+
+    def _require_like(self, before: FloatArray, again: FloatArray, is_taken: bool) -> None:
+        """Raise an InputError where a second training answers in another form."""
+        if before.shape != again.shape:
+            way = "name another folder, or remove this one" if is_taken else "give one form"
+            raise InputError(
+                f"train with seed = {self.seeds[-1]} answers {again.shape} for its own records, "
+                f"over all its models, and {before.shape} before; {way}"
+            )
 
     @contextmanager
     def _named(self, i: int) -> Iterator[None]:
@@ -172,11 +188,36 @@ def _repeat_note(seed: int, apart: float) -> str:
     )
 
 
-def _announce(trainings: int, seconds: float, answers: int) -> None:
-    """What the other trainings will cost, by what was measured."""
-    size = answers * 17 / 1e6  # Two numbers and a truth of each record and model.
+def announce_answers(
+    trainings: int, models: int, sizes: list[int], queries: int, trained: bool
+) -> None:
+    """Before any work, how many answers it takes, where that is not one a record and training.
+
+    `sizes` are of the records, and of held ones, which the last model of a training answers alone;
+    `trained` where no model is given, whose own answers may cost what others do not.
+    """
+    models = max(models, 1)  # Not known yet, where no model is given.
+    if models * queries == 1:
+        return
+    several = f" of {models} models each" * (models > 1)
+    often = f", {queries} times each" * (queries > 1)
+    each = queries * (models * sizes[0] + sum(sizes[1:]))
+    own = "" if trained else f", {each + queries * CHECKED:,} of them by what is audited"
     tqdm.write(
-        f"{trainings} more trainings, about {trainings * seconds / 60:.1f} minutes by the first "
-        f"two, and {size:.1f} MB of answers",
+        f"{trainings} trainings{several} are asked about {sum(sizes)} records{often}: "
+        f"{trainings * each:,} answers{own}",
+        file=sys.stderr,
+    )
+
+
+def _announce(trainings: int, seconds: float, answers: int, models: int) -> None:
+    """What the other trainings will cost, by what was measured."""
+    several = models > 1
+    # Two numbers and a truth of each record and training, and a number of each of its models.
+    size = answers * (17 + 8 * models * several) / 1e6
+    each = f" of {models} models each" * several
+    tqdm.write(
+        f"{trainings} more trainings{each}, about {trainings * seconds / 60:.1f} minutes by the "
+        f"first two, and {size:.1f} MB of answers",
         file=sys.stderr,
     )

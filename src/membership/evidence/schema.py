@@ -39,6 +39,8 @@ TYPES = {
     "rank": "a number",
     "task": "words",
     "drawn": "an object",
+    "sequence": "an object",
+    "queries": "an object",
 }
 """What attributes that are read must be; of kinds that take any variable, the first four."""
 
@@ -227,15 +229,15 @@ def _require_answers(variables: Mapping[str, tuple[tuple[str, ...], np.ndarray]]
     """
     asked = variables["asked"][1] if "asked" in variables else None
     for name, (dims, values) in variables.items():
-        if dims != ("model", "record") or values.dtype.kind != "f":
+        if (dims[0], dims[-1]) != ("model", "record") or values.dtype.kind != "f":
             continue
         lacking = ~np.isfinite(values)
         if asked is not None:
-            lacking &= asked
+            lacking &= asked if len(dims) == 2 else asked[:, None]
         if name != "log_odds":
-            lacking &= ~np.isnan(values).all(axis=1, keepdims=True)
+            lacking &= ~np.isnan(values).all(axis=tuple(range(1, values.ndim)), keepdims=True)
         if lacking.any():
-            model, record = np.argwhere(lacking)[0]
+            model, *_, record = np.argwhere(lacking)[0]
             raise InputError(
                 f"{name} holds {lacking.sum()} numbers that are not finite, the first of model "
                 f"{model} and record {record}; gather those anew, or say in `asked` that the model "

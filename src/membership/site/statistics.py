@@ -38,14 +38,16 @@ _MEANING = {
     "growth": "Each row is a fast path: median seconds at the largest of three sizes, peak memory "
     "of its process in GB, the power of the size that the seconds grow with (with the half-width "
     "of its 95% interval), and how many times as fast it is as a plain way or another library",
-    "bounds": "Each number is a lower bound on epsilon at delta 1e-5 and 95%, its mean over runs, "
-    "with the share of runs where it is above the true epsilon. Where a bound is valid that is at "
-    "most 5% on average: by chance up to 7% of 400 runs, 9% of 100 or 11% of 50. jax_privacy calls "
-    "its Gaussian number an estimate, and no bound. A fair coin decides on each record, and scores "
-    "are independent. Where a row says that visits are of a person, the ten of each are in or out "
-    "whole, which no bound by record allows. A bound on mu is told as the epsilon that it means, "
-    "which is more than the truth may be where scores are no Gaussian mechanism's. All bounds see "
-    "the same scores",
+    "bounds": "Each number of a bound is its mean over runs, at 95%, with the share of runs where "
+    "it is above the truth. Where a bound is valid that is at most 5% on average: by chance up to "
+    "7% of 400 runs, or 11% of 50. Epsilon is that at delta 1e-5 unless a row says otherwise. "
+    "jax_privacy calls its Gaussian number an estimate, and no bound. A fair coin decides on each "
+    "record, and scores are independent, where a row says nothing else. One noisy sum answers for "
+    "all records: their scores move together, which bounds of independent trials do not allow and "
+    "those of one run do. Of ten visits in or out whole no bound by record holds, and the last row "
+    "judges persons by their mean score. A bound of one run is refused where coins are so uneven. "
+    "Where nothing leaks, the last column has the share of runs in which the AUC's interval, at "
+    "95%, holds 0.5. All bounds of a row see the same scores",
     "": "Each row compares a fast path of the package with what a reader would write first, both "
     "in one process",
 }

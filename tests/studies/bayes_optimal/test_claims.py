@@ -63,24 +63,6 @@ def committed():
     return committed_run("bayes_optimal")
 
 
-@pytest.mark.parametrize(
-    ("name", "exhibit", "change", "before", "after"),
-    [
-        ("c01", "ctl-8", moved(0.1, statement="Theorem 2"), SUPPORTED, CONTRADICTED),
-        ("c04", "ctl-8", moved(2, statement="Property 1"), SUPPORTED, CONTRADICTED),
-        ("c05", "ctl-8", moved(2, statement="Property 2"), SUPPORTED, CONTRADICTED),
-        ("c06", "ctl-1", moved(-40, attack="MAST less MALT"), SUPPORTED, CONTRADICTED),
-        ("o02", "ctl-3", moved(-1.5, metric="rank_correlation"), SUPPORTED, CONTRADICTED),
-        ("o03", "ctl-4", moved(-0.6, metric="std_ratio"), SUPPORTED, CONTRADICTED),
-        ("o08", "ctl-2", moved(-9, attack="random score"), SUPPORTED, CONTRADICTED),
-        ("o05", "ctl-7", moved(0.1, expectation="posterior"), SUPPORTED, CONTRADICTED),
-    ],
-)
-def test_a_claim_flips_with_its_numbers(name, exhibit, change, before, after, committed):
-    assert BY_ID[name].outcome(committed).word == before
-    assert BY_ID[name].outcome(Altered(committed, f"bayes-optimal-{exhibit}", change)).word == after
-
-
 def few(networks, count=3000):
     """The first thousands of records: enough to tell what is far apart."""
     return networks.isel(record=slice(count))

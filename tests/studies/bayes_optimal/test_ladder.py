@@ -34,10 +34,6 @@ def rung(n=260, d=5, seed=0):
     return Records(x, y)
 
 
-def legend(figure):
-    return {text.get_text() for text in figure.legends[0].get_texts()}
-
-
 def test_an_edge_has_one_orientation():
     images = np.zeros((3, 3, 16, 16), dtype=np.float32)
     images[0, :, :, 8:] = 1  # upright
@@ -213,9 +209,6 @@ def test_gaps_stand_beside_what_attacks_reach():
     assert own["gap"].to_numpy() == pytest.approx(4, abs=0.1)
     lead = own[(own["attack"] == "MATT less MALT") & (own["metric"] == "auc(%)")]
     assert lead["value"].to_numpy() == pytest.approx(40 / np.sqrt(SIZES), abs=0.02)
-    assert ladder_tables.PRINTED not in legend(ladder_tables.draw_gaps(table))
-    table.attrs["is_the_papers"] = True
-    assert ladder_tables.PRINTED in legend(ladder_tables.draw_gaps(table))
     printed = ladder_tables._printed_points()
     assert len(printed) == 10
     assert printed["gap"].max() == pytest.approx(4.1)
@@ -275,15 +268,6 @@ def test_at_the_printed_gap_numbers_are_interpolated():
 def test_the_nearest_two_penalties_have_the_weight(asked, weights):
     found = ladder_tables._between(np.array([1.0, 3.0, 5.0]), asked)
     assert (found is None) if weights is None else np.allclose(found, weights)
-
-
-def test_print_stands_beside_the_papers_data_alone():
-    table = ladder_tables.by_penalty(at_penalties("digits"))
-    assert LIKE_PRINT not in set(table["C"])
-    assert legend(ladder_tables.draw_penalties(table)) == {"n = 400", "n = 1000"}
-    assert "printed" not in ladder_tables.say_penalties(table)
-    both = legend(ladder_tables.draw_penalties(ladder_tables.by_penalty(at_penalties())))
-    assert both == {"n = 400", "n = 1000", "published (open)"}
 
 
 def test_every_size_penalty_and_split_is_measured():

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from membership.studies.bayes_optimal import names, networks, promises
-from membership.studies.bayes_optimal.claims import CLAIMS
-from tests.studies.altered import Altered, committed_run
 
 ATTRS = {"data": {}, "deviations": [], "sizes": {}, "setup": {"": {}}, "device": "cpu"}
-BY_ID = {claim.id.removeprefix("bayes-optimal-"): claim for claim in CLAIMS}
 
 
 def simulated(temperature=1.0, n_models=21, n_records=8000, seed=0):
@@ -129,33 +126,3 @@ def test_a_group_that_a_target_lacks_is_left_out():
     few = promises.control_18(simulated(n_models=5, n_records=40))
     assert (few.groupby(["attack", "records", "metric"]).size() == 1).all()
     assert (few["n_repeats"] == 5).all()
-
-
-def told(value, metric):
-    """The numbers of one metric are these, with a narrow interval."""
-
-    def change(table):
-        chosen = table["metric"] == metric
-        for name, number in (("value", value), ("low", value - 0.1), ("high", value + 0.1)):
-            table[name] = table[name].where(~chosen, number)
-        return table.assign(standard_error=table["standard_error"].where(~chosen, 0.05))
-
-    return change
-
-
-@pytest.fixture(scope="module")
-def committed():
-    return committed_run("bayes_optimal")
-
-
-@pytest.mark.parametrize(
-    ("name", "metric", "holds", "fails"),
-    [
-        *((name, promises.EXCESS, -3.0, 3.0) for name in ("o09", "o10", "o11")),
-        ("o12", promises.EMPTY, 60.0, 40.0),
-    ],
-)
-def test_a_claim_follows_its_numbers(name, metric, holds, fails, committed):
-    for value, word in ((holds, "supported"), (fails, "contradicted")):
-        other = Altered(committed, "bayes-optimal-ctl-18", told(value, metric))
-        assert BY_ID[name].outcome(other).word == word

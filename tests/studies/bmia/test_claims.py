@@ -7,7 +7,7 @@ from membership.errors import InputError
 from membership.published import outcomes
 from membership.studies.bmia import tables
 from membership.studies.bmia.claims import CLAIMS
-from tests.studies.altered import Altered, committed_run, moved
+from tests.studies.altered import Altered, committed_run
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SUPPORTED, CONTRADICTED = outcomes.SUPPORTED, outcomes.CONTRADICTED
@@ -33,24 +33,11 @@ FLIPS = [
     ("bmia-o07", "bmia-ctl-8", as_printed, CONTRADICTED),
 ]
 
-# On real data other than the paper's a claim stays undecided; the words for each set still turn.
-ON_EACH = [
-    ("bmia-c11", "bmia-ctl-12", moved(-90, metric="with the fewest"), "Location-30: contradicted"),
-    ("bmia-c03", "bmia-ctl-10", moved(9, metric="inference / training"), "30: contradicted"),
-    ("bmia-c18", "bmia-ctl-15", moved(-90, metric="less BMIA's"), "mlp-256-128: contradicted"),
-]
-
 
 @pytest.mark.parametrize(("claim", "exhibit", "change", "word"), FLIPS)
 def test_altered_numbers_turn_a_claim(committed, claim, exhibit, change, word):
     assert BY_ID[claim].test(committed).word not in {word, outcomes.NOT_TESTED}
     assert BY_ID[claim].test(Altered(committed, exhibit, change)).word == word
-
-
-@pytest.mark.parametrize(("claim", "exhibit", "change", "words"), ON_EACH)
-def test_altered_numbers_turn_what_is_said_of_a_data_set(committed, claim, exhibit, change, words):
-    assert words not in BY_ID[claim].test(committed).reason
-    assert words in BY_ID[claim].test(Altered(committed, exhibit, change)).reason
 
 
 def test_one_deviation_alone_and_proposition_4_2_are_refuted_by_formula(committed):

@@ -87,25 +87,14 @@ def lengths(gathered):
 
 
 @pytest.mark.slow
-def test_a_run_has_every_attack_and_promise_at_each_length(lengths):
+def test_the_promise_of_one_step_is_the_theorem(lengths):
     one, few, whole = lengths
     table = rival_table.table([one, few], [whole])
-    present = table.groupby("steps", sort=False)["attack"].unique()
-    assert list(present.index) == ["one step", "5 steps", "all epochs"]
-    assert {"GLiR", "LiRA", "LOSS", "RMIA"} <= set.intersection(*map(set, present))
-    assert (table["found"] <= table["asked"]).all()
     r = one.attrs["recipe"]
     d = r["classes"] * (r["width"] + 1)
     row = table[(table["attack"] == "promised, K = d") & (table["steps"] == "one step")].iloc[2]
     promised = privacy.mip_tpr(0.01, d, r["audit_batch"], d)
     assert row["value"] == pytest.approx(100 * float(promised))
-    assert "GLiR" in rival_table.table_described(table)
-    said = rival_table.table_said(table)
-    assert len(said.split()) <= 25
-    assert "promised at K = d" in said
-    assert said.endswith("by Equation 10.")
-    assert len(rival_table.table_drawn(table).axes) == 3
-    assert len(rival_table.table_drawn(rival_table.table([one, few], [])).axes) == 2
 
 
 @pytest.mark.slow

@@ -39,34 +39,15 @@ def test_a_claim_flips_when_its_numbers_do(name, exhibit, change, word, committe
     assert claim.outcome(Altered(committed, f"loss-enough-{exhibit}", change)).word == word
 
 
-def _above(table):
-    return table.assign(y=np.minimum(table["y"] + 0.2, 1))
-
-
 LEAD = "GLiR less LiRA, one variance, at most 16 shadow models"
 CORRECTED_RANK = "rank correlation over the root of the reliability"
-
-
-def _found_by_all(table):
-    return table.assign(
-        found=table["asked"], value=np.where(table["asked"] > 0, 99, table["value"])
-    )
 
 
 ELSEWHERE = [
     ("c01", "iha-ctl-20", moved(-0.4, attack="projection less LiRA-L"), "MNIST-Odd: contradicted"),
     ("c01", "iha-ctl-14", moved(-0.4, attack="LiRA-L less IHA"), "clean game: supported"),
-    ("c02", "iha-ctl-20", moved(0.4, attack="access less knowledge"), "MNIST-Odd: supported"),
-    ("c03", "bayes-optimal-ctl-3", moved(9, attack="MATT less loss"), "network: supported"),
     ("c04", "bmia-ctl-12", moved(-90, metric="less BMIA"), "Location-30: supported"),
-    ("c05", "bmia-ctl-1", moved(-60, attack="BMIA"), "Location-30: contradicted"),
-    ("c06", "comparison-ctl-2", moved(-90, attack="MAST"), "MNIST-Odd: contradicted"),
-    ("c07", "gmip-ctl-20", _found_by_all, "Adult: contradicted"),
-    ("c08", "gmip-ctl-20", moved(30, attack="LiRA", steps="all epochs"), "Adult: contradicted"),
-    ("c09", "gmip-ctl-20", moved(-30, attack=LEAD, steps="all epochs"), "Adult: contradicted"),
     ("c10", "comparison-fig-4", moved(-2, metric=CORRECTED_RANK), "MNIST-Odd: contradicted"),
-    ("c11", "lood-fig-1", _above, "above at"),
-    ("c12", "comparison-tab-4", moved(5, attacks="LiRA and IHA"), "averaged: contradicted"),
 ]
 
 
@@ -89,11 +70,10 @@ def test_a_claim_on_another_chapter_hears_its_table(
 def test_a_readers_own_run_tests_nothing_that_it_does_not_make():
     settings = Settings.from_values({"profile": "tiny"})
     own = Source(settings, declared("loss_enough"), gather=False)
-    for name in {name for name, *_ in ELSEWHERE}:
-        found = BY_ID[f"loss-enough-{name}"].outcome(own)
+    for number in range(1, 13):
+        found = BY_ID[f"loss-enough-c{number:02}"].outcome(own)
         assert found.word == outcomes.NOT_TESTED
-        exhibits = [exhibit for claim, exhibit, *_ in ELSEWHERE if claim == name]
-        assert any(exhibit in found.reason for exhibit in exhibits)
+        assert "at paper size" in found.reason
 
 
 def test_a_table_that_is_not_there_leaves_its_claim_untested(committed, monkeypatch):
