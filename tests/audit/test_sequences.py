@@ -80,7 +80,7 @@ def test_an_update_tells_what_the_model_after_it_does_not() -> None:
     assert report["attacks"][0]["name"] in TOGETHER
     assert "A member is a record that the update added." in report["meaning"][0]
     assert any("Who sees of the released models what" in text for text in report["meaning"])
-    (gain,) = (text for text in report["meaning"] if text.startswith("The first attack that comp"))
+    (gain,) = (text for text in report["meaning"] if "the first attack that compares" in text)
     assert gain.endswith("That the earlier models give more away is shown by that.")
     listed = {one["text"]: one["status"] for one in report["checklist"]}
     assert listed["The first model of each training had seen none of these records."] == "assumed"

@@ -230,8 +230,8 @@ def notes_of_ties(odds: FloatArray) -> list[str]:
         return []
     return [
         f"{tied} of {odds.shape[1]} records keep their label as often as any does, and tie: "
-        "without reference models none of them is told from another. A larger perturbation, or more "
-        "queries, may tell them apart."
+        "without reference models none of them is told from another. A larger perturbation, or "
+        "more queries, may tell them apart."
     ]
 
 
