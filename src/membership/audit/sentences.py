@@ -131,8 +131,9 @@ def _gain(
     shown = "shown" if gap and gap["high"] < 0 else "not shown"
     return [
         f"Where {_percent(ranking['ranked_at'])} of non-members are accused, the first attack that "
-        f"compares the models, {told[True][0]}, finds {told[True][1]} of the members, and the first "
-        f"on the last model alone, {told[False][0]}, {told[False][1]}. That the earlier models give more away is {shown} by that."
+        f"compares the models, {told[True][0]}, finds {told[True][1]} of the members, and the "
+        f"first on the last model alone, {told[False][0]}, {told[False][1]}. That the earlier "
+        f"models give more away is {shown} by that."
     ]
 
 
