@@ -144,11 +144,12 @@
   const show = (report, sides) => {
     const { members, non_members: others } = report.records;
     const { units } = report;
+    const one = units ? "unit" : "record";
     const whole = units ? " for a whole unit" : "";
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
     const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
     const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
-    const bounds = `If the training was differentially private${whole}, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private${whole}, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where records are independent trials: memberships were drawn independently, and no record's score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
+    const bounds = `If the training was differentially private${whole}, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private${whole}, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where ${one}s are independent trials: memberships were drawn independently, and no ${one}'s score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
     const [input] = report.provenance.inputs;
     const ofUnits = units ? ` Each of these is a unit: ${units.records} records were taken together as ${units.units} units, by the mean of a unit's scores.` : "";
     // A file of one's own opens its tables once; the example leaves them as they are.

@@ -68,6 +68,13 @@ def test_bounds_and_promises_are_of_a_whole_unit(tmp_path: Path) -> None:
         assert "was differentially private for a whole unit, then" in page
         assert '<th scope="col">unit</th>' in page
         assert "what one unit is" in page
+        assert "where units are independent trials" in page
+        coins = audit(given, design="coins")
+        write(coins, None if given is two else leaky, tmp_path, "mine")
+        page = " ".join((tmp_path / "audit.html").read_text().split())
+        assert "states that each unit was included by its own fair coin" in page
+        assert "of 100 units are members" in page
+        assert "Scores may move with other units' memberships" in page
     single = audit({name: leaky[name] for name in ("score", "member")}, promised=0.01)
     assert not any("whole unit" in text for text in single["meaning"])
 

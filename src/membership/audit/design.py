@@ -14,14 +14,14 @@ TRIALS, COINS = "trials", "coins"
 DESIGNS = (TRIALS, COINS)
 
 _STATED = (
-    "Whoever ordered this audit states that each record was included by its own fair coin, and "
+    "Whoever ordered this audit states that each {one} was included by its own fair coin, and "
     "that nothing else told the model or the attack how the coins fell."
 )
 _TRIED = (
-    "{inside} of {total} records are members. A two-sided binomial test of a fair coin gives "
+    "{inside} of {total} {one}s are members. A two-sided binomial test of a fair coin gives "
     "p = {p:.2g}; below {least:g} the audit refuses."
 )
-_NO_TEST = "Coins that were not tossed record by record can pass that test."
+_NO_TEST = "Coins that were not tossed {one} by {one} can pass that test."
 _FEW = (
     "0 proves nothing: {members} members and {others} others are too few. An attack that is never "
     "wrong would have a bound of 0 too, at this confidence and delta."
@@ -47,11 +47,12 @@ def proved(
     *,
     tossed: str | None = None,
     void: str | None = None,
+    one: str = "record",
 ) -> dict[str, Any]:
     """The largest bounds as a report has them, at a confidence for all cases at once.
 
     `drawn` is one of `DESIGNS`; `tossed` says how the audit itself tossed the coins, where it did,
-    and `void` why records are no trials of the design, where they are none.
+    `void` why records are no trials of the design, where they are none, and `one` what a trial is.
     """
     shared = 1 - (1 - level) / len(cases)
     of_epsilon, of_mu = _BOUNDS[drawn]
@@ -71,7 +72,7 @@ def proved(
     if drawn == TRIALS:
         return bounds
     reason = bounds["epsilon_lower_bound"]["reason"]
-    return {**bounds, "design": _tossed([*sizes.values()], reason, tossed)}
+    return {**bounds, "design": _tossed([*sizes.values()], reason, tossed, one)}
 
 
 _BOUNDS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
@@ -80,17 +81,20 @@ _BOUNDS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
 }
 
 
-def _tossed(truths: Sequence[BoolArray], reason: str | None, tossed: str | None) -> dict[str, Any]:
+def _tossed(
+    truths: Sequence[BoolArray], reason: str | None, tossed: str | None, one: str
+) -> dict[str, Any]:
     """What is said of the coins; of several targets' the least likely."""
-    tries = [one for truth in truths for one in one_run.tries_for(truth.size)]
+    tries = [each for truth in truths for each in one_run.tries_for(truth.size)]
     p, odd = min(((one_run.fair(truth), truth) for truth in truths), key=lambda pair: pair[0])
-    numbers = {"inside": int(odd.sum()), "total": odd.size, "least": one_run.UNFAIR}
+    numbers = {"inside": int(odd.sum()), "total": odd.size, "least": one_run.UNFAIR, "p": p}
+    stated = [text.format(one=one, **numbers) for text in (_STATED, _TRIED, _NO_TEST)]
     return {
         "name": COINS,
-        "guesses": sorted({one.made for one in tries if one.high and one.low}, reverse=True),
-        "one_sided": sorted({one.made for one in tries if not one.high}, reverse=True),
+        "guesses": sorted({two.made for two in tries if two.high and two.low}, reverse=True),
+        "one_sided": sorted({low.made for low in tries if not low.high}, reverse=True),
         "fair_coin_p": p,
-        "assumed": [tossed] if tossed else [_STATED, _TRIED.format(**numbers, p=p), _NO_TEST],
+        "assumed": [tossed] if tossed else stated,
         "reason": reason,
     }
 

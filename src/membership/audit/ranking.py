@@ -26,13 +26,13 @@ OF_SCORES = (
 )
 """What is said of the strongest attack as in `audit`."""
 DESIGNS = {
-    "one target": "One model was asked, and each of its records is a trial.",
+    "one target": "One model was asked, and each of its {one}s is a trial.",
     "pooled": (
-        "No record was asked of two targets, so the records of all targets are trials together, "
+        "No {one} was asked of two targets, so the {one}s of all targets are trials together, "
         "with thresholds that all targets share."
     ),
     "per target": (
-        "Targets were asked the same records, whose trials are not independent, so they are not "
+        "Targets were asked the same {one}s, whose trials are not independent, so they are not "
         "pooled: each target has its own bounds, and the confidence pays for their number."
     ),
 }
@@ -70,7 +70,7 @@ def ranked(
     ]
     behind = {pair["second"]: _behind(pair) for pair in pairs if pair["first"] == order[0]}
     target_level = 1 - (1 - level) / len(names)
-    bounds = _bounds(table, different, asked, void)
+    bounds = _bounds(table, different, asked, void, "unit" if whole else "record")
     return {
         "level": level,
         "targets": len(names),
@@ -209,7 +209,7 @@ def _by_target(
 
 
 def _bounds(
-    table: ScoreTable, different: list[str], asked: Asked, void: str | None
+    table: ScoreTable, different: list[str], asked: Asked, void: str | None, one: str
 ) -> dict[str, Any]:
     """What the strongest attack proves, paid for by Bonferroni's correction."""
     trials = bounds_design(table)
@@ -223,9 +223,9 @@ def _bounds(
     if repeated or too_few:
         return {"bounds_design": None, "epsilon_lower_bound": None, "mu_lower_bound": None}
     return {
-        "bounds_design": {"trials": trials, "reason": DESIGNS[trials]},
+        "bounds_design": {"trials": trials, "reason": DESIGNS[trials].format(one=one)},
         **designs.proved(
-            cases, asked.paid, asked.delta, asked.design, tossed=asked.tossed, void=void
+            cases, asked.paid, asked.delta, asked.design, tossed=asked.tossed, void=void, one=one
         ),
     }
 

@@ -43,8 +43,9 @@ HEIGHT = 3.2
 def audit(scored: Scored, asked: Asked) -> dict:
     """The report of one attack on one model, see `membership.audit.audit`."""
     score, member, level = scored.score, scored.member, asked.level
-    proved = design.proved([(score, member)], asked.paid, asked.delta, asked.design)
     whole = scored.unit is not None
+    one = "unit" if whole else "record"
+    proved = design.proved([(score, member)], asked.paid, asked.delta, asked.design, one=one)
     proved |= promises.held(asked.promised, proved, asked.delta, 1, whole)
     rates = [rate(score, member, fpr, level) for fpr in RATES]
     groups = [] if scored.group is None else np.unique(scored.group)
