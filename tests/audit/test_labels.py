@@ -117,7 +117,7 @@ def test_a_service_is_asked_as_often_as_was_said_beforehand(capsys) -> None:
     assert metrics.auc(loss, MEMBER) == metrics.auc(share, MEMBER)
 
 
-def test_the_report_says_what_was_asked_and_what_was_not_seen() -> None:
+def test_the_report_says_what_was_asked_and_what_was_not_seen(tmp_path) -> None:
     found = audit.gather(X, Y, forest, n_reference=4, n_targets=2, perturb=NOISE)
     report = audit.compare(found)
     first = report["meaning"][0]
@@ -130,6 +130,18 @@ def test_the_report_says_what_was_asked_and_what_was_not_seen() -> None:
     left = {one["name"]: one["takes"] for one in report["left_out"]}
     assert left["bmia-closed"] == "models were asked for classes alone, which show no logits"
     assert report["setup"]["queries"] == 8
+    assert "How records are perturbed was chosen by whoever" in report["setup"]["tuning"]
+    untested = [one["text"] for one in report["checklist"] if one["status"] == "not tested"]
+    assert any(text.startswith("Other perturbations than these") for text in untested)
+    audit.write(report, None, tmp_path, "a service")
+    page = " ".join((tmp_path / "audit.html").read_text().split())
+    assert "each was asked 8 times about each record, for a class" in page
+    assert "Classes of perturbed records</strong>: how often the model keeps" in page
+    assert any(
+        "keep their label as often as any does, and tie" in note for note in report["warnings"]
+    )
+    sure = audit.gather(X, Y, forest, n_reference=2, n_targets=1, perturb=audit.Noise(5.0, draws=9))
+    assert not any("tie" in note for note in sure.attrs["warnings"])
 
 
 def test_models_that_answer_more_are_asked_for_their_classes() -> None:

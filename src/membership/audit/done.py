@@ -20,10 +20,11 @@ _DRAWN = {
     "How its members were chosen is not known here.",
 }
 _SEQUENCE = {
-    sequences.ANY: "{models} models of one training, such as checkpoints, were audited together. A "
-    "member is a record that this training was given, whichever of its models saw it first.",
-    sequences.ADDED: "{models} models, before and after an update, were audited together. A member "
-    "is a record that the update added. Who was in the training of the first model is not asked.",
+    sequences.ANY: "Each training ends in {models} models, such as checkpoints, which were audited "
+    "together. A member is a record that the training was given, whichever of them saw it first.",
+    sequences.ADDED: "Each training ends in {models} models, before and after an update, which "
+    "were audited together. A member is a record that the update added. Who was in the training of "
+    "the first model is not asked.",
 }
 _SEEN = "Attacks that know several models compare them; every other attack sees the last one alone."
 _LABELS = (
@@ -37,6 +38,7 @@ _FIXED = (
     "No setting of an attack was tuned on these records: each is fixed beforehand, as its paper or "
     "its line in the table of attacks has it."
 )
+_PERTURBED = " How records are perturbed was chosen by whoever ordered this audit."
 _FITTED = " What is fitted for an attack (QMIA's regression) is fitted to the held records alone."
 
 
@@ -92,6 +94,7 @@ def setup(evidence: Evidence, targets: tuple[int, ...]) -> dict[str, Any]:
     first = evidence[0]
     sizes = {name: size for dataset in evidence for name, size in dataset.sizes.items()}
     recipe = {k: v for dataset in evidence for k, v in dataset.attrs.get("recipe", {}).items()}
+    perturbed = _PERTURBED * bool(queries(evidence))
     fitted = any("regressed_mean" in dataset for dataset in evidence)
     return {
         "task": str(first.attrs.get("task", "classification")),
@@ -105,7 +108,7 @@ def setup(evidence: Evidence, targets: tuple[int, ...]) -> dict[str, Any]:
         "memberships": by_whom(evidence),
         "drawn": drawn(evidence),
         "accuracy": _accuracy(evidence, targets),
-        "tuning": _FIXED + _FITTED * fitted,
+        "tuning": _FIXED + perturbed + _FITTED * fitted,
     }
 
 

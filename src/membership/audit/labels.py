@@ -18,6 +18,9 @@ from membership.arrays import FloatArray, as_real, whole
 from membership.audit.tasks import Arrays, Classification, called
 from membership.errors import InputError
 
+TIED = 0.1
+"""Share of the records with the highest count from which a note says that they tie."""
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -218,6 +221,18 @@ class Labels(Classification):
         count = kept.sum(axis=1)
         odds = np.log((count + 0.5) / (kept.shape[1] - count + 0.5))
         return {"log_odds": odds, "correct": kept[:, 0]}
+
+
+def notes_of_ties(odds: FloatArray) -> list[str]:
+    """What is said where so many records keep their label throughout that they hide each other."""
+    tied = int((odds == odds.max(axis=1, keepdims=True)).sum(axis=1).max())
+    if tied <= TIED * odds.shape[1]:
+        return []
+    return [
+        f"{tied} of {odds.shape[1]} records keep their label as often as any does, and tie: "
+        "without reference models none of them is told from another. A larger perturbation, or "
+        "more queries, may tell them apart."
+    ]
 
 
 def classes(model: Any, x: np.ndarray) -> FloatArray:

@@ -14,7 +14,7 @@ from membership import curvature, evidence, training
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
 from membership.attacks.bmia import runner_up
 from membership.audit import drawing, sentences
-from membership.audit.labels import Labels, Perturbation
+from membership.audit.labels import Labels, Perturbation, notes_of_ties
 from membership.audit.sequences import ANY, Sequences, signals_of
 from membership.audit.streams import Records, Streamed, in_parts, is_stream, joined
 from membership.audit.tasks import (
@@ -191,7 +191,11 @@ def gather(
         seed=seed,
         copies=sentences.copies_of(hashes[0]),
         **classes,
-        warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
+        warnings=[
+            *_warnings(parts, hashes, own_mask, observed["log_odds"]),
+            *(notes_of_ties(observed["log_odds"][drawn.targets]) if asked else []),
+            *repeat_notes,
+        ],
     )
 
 
