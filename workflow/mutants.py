@@ -195,7 +195,7 @@ def fails(tests: list[str], marked: str) -> str:
 
 
 def tried(mutant: Mutant, project: Path) -> list[tuple[list[str], str]]:
-    """What is run, and its marks: tests that name the code, then the room's quick and slow ones."""
+    """What is run, and its marks: the file's own tests, those that name the code, the room's."""
     room = f"tests/{mutant.room}"
     own = project / room / f"test_{mutant.file}"
     source = (project / mutant.place).read_text(encoding="utf-8")
@@ -214,11 +214,10 @@ def tried(mutant: Mutant, project: Path) -> list[tuple[list[str], str]]:
         offered = [one.name for one in parts if one.col_offset == 0 and one.name[0] != "_"]
         elsewhere = naming(offered, project / "tests")
         named = elsewhere if len(elsewhere) <= _FEW else []
-    rounds = [
-        [str(one.relative_to(project)) for one in some if one.is_file()] for some in ([own], named)
-    ]
-    quick = "not slow"
-    return [(some, quick) for some in (*rounds, [room]) if some] + [([room], "slow")]
+    named = [str(one.relative_to(project)) for one in named]
+    mirror = [str(own.relative_to(project))] if own.is_file() else []
+    rounds = [(mirror, ""), (named, "not slow"), ([room], "not slow"), ([room], "slow")]
+    return [(some, marked) for some, marked in rounds if some]
 
 
 def naming(names: list[str], folder: Path) -> list[Path]:
