@@ -64,6 +64,7 @@ READERS = {
     "audit.gather": lambda model: audit.gather(
         X, Y, linear, model=model, member=MEMBER, n_reference=2
     ),
+    "audit.kept_label": lambda model: audit.kept_label(model, X, Y, audit.Noise(0.5, draws=2)),
     "curvature.last_layer": lambda model: curvature.last_layer(model, X, layer=str(len(model) - 1)),
 }
 DIFFERENTIATED = {

@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 TABLE, FOUND = ROOT / "tests" / "mutants.toml", ROOT / "tests" / "mutants.csv"
 NOTHING, TOO_LONG, DIED = "nothing", "it does not end", "it does not run"
 _SECONDS = 1800
+_FEW = 6
 # What every trial needs and no fault is in: read once, before trials part from this process.
 _HEAVY = ("matplotlib.figure", "pandas", "scipy.stats", "torch", "xarray", "sklearn.linear_model")
 _FORK = multiprocessing.get_context("fork")
@@ -194,27 +195,35 @@ def fails(tests: list[str], marked: str) -> str:
 
 
 def tried(mutant: Mutant, project: Path) -> list[tuple[list[str], str]]:
-    """What is run, and its marks: tests that name the code, then the room's quick and slow ones."""
+    """What is run, and its marks: the file's own tests, those that name the code, the room's."""
     room = f"tests/{mutant.room}"
-    named = naming(mutant, project, sorted((project / room).rglob("test_*.py")))
     own = project / room / f"test_{mutant.file}"
-    first = [[own], [one for one in named if one != own]]
-    first = [[str(one.relative_to(project)) for one in some if one.is_file()] for some in first]
-    quick, slow = "not slow", "slow"
-    return [(some, quick) for some in (*first, [room]) if some] + [([room], slow)]
-
-
-def naming(mutant: Mutant, project: Path, files: list[Path]) -> list[Path]:
-    """The files that say the name of the function or class that the fault is in."""
     source = (project / mutant.place).read_text(encoding="utf-8")
     line = source.partition(mutant.old)[0].count("\n") + 1
-    around = (
-        part.name
+    parts = [
+        part
         for part in ast.walk(ast.parse(source))
         if isinstance(part, ast.FunctionDef | ast.ClassDef)
-        and part.lineno <= line <= (part.end_lineno or line)
-    )
-    words = re.compile(rf"\b({'|'.join(map(re.escape, around))})\b")
+    ]
+    around = [one for one in parts if one.lineno <= line <= (one.end_lineno or line)]
+    inner = {id(part) for one in around if isinstance(one, ast.FunctionDef) for part in one.body}
+    around = [one.name for one in around if id(one) not in inner]
+    named = [one for one in naming(around, project / room) if one != own]
+    if not (named or own.is_file()):
+        # The tests of other rooms, then, where few use what the file offers.
+        offered = [one.name for one in parts if one.col_offset == 0 and one.name[0] != "_"]
+        elsewhere = naming(offered, project / "tests")
+        named = elsewhere if len(elsewhere) <= _FEW else []
+    named = [str(one.relative_to(project)) for one in named]
+    mirror = [str(own.relative_to(project))] if own.is_file() else []
+    rounds = [(mirror, ""), (named, "not slow"), ([room], "not slow"), ([room], "slow")]
+    return [(some, marked) for some, marked in rounds if some]
+
+
+def naming(names: list[str], folder: Path) -> list[Path]:
+    """The files of tests that say one of these names."""
+    words = re.compile(rf"\b({'|'.join(map(re.escape, names)) or '(?!)'})\b")
+    files = sorted(folder.rglob("test_*.py"))
     return [one for one in files if words.search(one.read_text(encoding="utf-8"))]
 
 

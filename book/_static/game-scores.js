@@ -14,8 +14,8 @@ Object.assign(game, {
   },
 
   percent(rate) {
-    if (rate > 0 && rate < 1e-5) return "under 0.001 %";
-    return `${(100 * rate).toFixed(rate < 0.001 ? 3 : 2)} %`;
+    if (rate > 0 && rate < 1e-5) return "under 0.001%";
+    return `${(100 * rate).toFixed(rate < 0.001 ? 3 : 2)}%`;
   },
 
   // Lowest and highest score of the drawing, and its margins; the threshold's slider has the same ends.

@@ -26,7 +26,7 @@
     const { left, right, top, bottom } = square;
     const position = (rate) => (onLog ? 1 - Math.log10(rate) / Math.log10(smallestRate) : rate);
     const ticks = onLog
-      ? [1e-4, 1e-3, 1e-2, 1e-1, 1].map((rate) => [rate, `${100 * rate} %`])
+      ? [1e-4, 1e-3, 1e-2, 1e-1, 1].map((rate) => [rate, `${100 * rate}%`])
       : [0, 0.2, 0.4, 0.6, 0.8, 1].map((rate) => [rate, rate.toFixed(1)]);
     const x = (rate) => left + position(rate) * (right - left);
     const y = (rate) => bottom - position(rate) * (bottom - top);
@@ -66,7 +66,7 @@
     const [wide, linear, log] = root.querySelectorAll("svg");
     wide.setAttribute("aria-label", `Densities of two groups of scores: non-members around 0 with standard deviation 1, members around ${state.mu.toFixed(2)} with standard deviation ${state.sigma.toFixed(2)}. ${at}`);
     linear.setAttribute("aria-label", `ROC curve on linear axes, area ${numbers.auc.toFixed(3)}. ${at}`);
-    log.setAttribute("aria-label", `The same ROC curve on logarithmic axes: TPR ${percent(numbers.tprAt1)} at 1 % FPR, ${percent(numbers.tprAt01)} at 0.1 % FPR.`);
+    log.setAttribute("aria-label", `The same ROC curve on logarithmic axes: TPR ${percent(numbers.tprAt1)} at 1% FPR, ${percent(numbers.tprAt01)} at 0.1% FPR.`);
   }
 
   function show() {

@@ -67,7 +67,7 @@
   function text(name, value, cutOff) {
     if (value === undefined || value === null) return "–";
     if (name === "steps") return String(value);
-    if (/tpr|posterior|mixture/.test(name)) return `${(100 * value).toFixed(3)} %`;
+    if (/tpr|posterior|mixture/.test(name)) return `${(100 * value).toFixed(3)}%`;
     if (name === "sigma" || name === "tau") return String(Number(value.toPrecision(5)));
     if (name.endsWith("delta")) return value ? value.toPrecision(4) : "0";
     if (Number.isFinite(value)) return value.toFixed(4);
@@ -90,7 +90,7 @@
     const x = (rate) => left + position(inside(rate)) * (right - left);
     const y = (rate) => bottom - position(inside(rate)) * (bottom - top);
     const ticks = onLog
-      ? [1e-4, 1e-3, 1e-2, 1e-1, 1].map((rate) => [rate, `${100 * rate} %`])
+      ? [1e-4, 1e-3, 1e-2, 1e-1, 1].map((rate) => [rate, `${100 * rate}%`])
       : [0, 0.2, 0.4, 0.6, 0.8, 1].map((rate) => [rate, rate.toFixed(1)]);
     const curve = (level) => path([...level.at(rates).map((tpr, i) => [x(rates[i]), y(tpr)]), [x(1), y(1)]]);
     svg.replaceChildren(
@@ -111,7 +111,7 @@
       element("text", { x: 8, y: 18, class: "game-tick" }, "TPR"),
     );
     const at = (level) => text("tpr", level.tpr[1]);
-    svg.setAttribute("aria-label", `Best attack on ${onLog ? "logarithmic" : "linear"} axes. At 1 % FPR the TPR is at most ${at(numbers.membership)} under membership privacy and ${at(numbers.differential)} under differential privacy.${refuted(audit).length ? " What an audit proves is drawn beside." : ""}`);
+    svg.setAttribute("aria-label", `Best attack on ${onLog ? "logarithmic" : "linear"} axes. At 1% FPR the TPR is at most ${at(numbers.membership)} under membership privacy and ${at(numbers.differential)} under differential privacy.${refuted(audit).length ? " What an audit proves is drawn beside." : ""}`);
   }
 
   // Whether "no promise" is only where counting stops.

@@ -37,7 +37,7 @@ const gmip = {
     if (d !== null && !number(d, 1, 1e15)) return "Give a dimension d of 1 or more, or leave it empty.";
     if (!k.every((one) => one > 0 && one <= 1e15)) return "Give a susceptibility K above 0, several with spaces between them, or leave it empty for K = d.";
     if (k.length > gmip.mostRecords) return `Give at most ${gmip.mostRecords} values of K; quantiles for more records.`;
-    if (!(prior > 0 && prior < 1)) return "Give a share of members above 0 and below 100 %.";
+    if (!(prior > 0 && prior < 1)) return "Give a share of members above 0 and below 100%.";
     if (!number(epsilon, 0, gmip.largestEpsilon)) return "Give an epsilon of 0 to 600 whose delta is asked.";
     return gmip.targetProblem(given) || gmip.auditProblem(given.audit);
   },
@@ -71,7 +71,7 @@ const gmip = {
         : "Give a noise of 0, or a noise multiplier of 0.001 to 1e6.";
     }
     if (protect === "membership" && d === null) return "For membership inference give the dimension d.";
-    if (target === "tpr") return value > fpr && value < 1 ? "" : "Give a true positive rate above the false positive rate and below 100 %.";
+    if (target === "tpr") return value > fpr && value < 1 ? "" : "Give a true positive rate above the false positive rate and below 100%.";
     return value > 0 && value <= 100 ? "" : "Give a target above 0, at most 100.";
   },
 

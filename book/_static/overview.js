@@ -81,6 +81,14 @@ function show(form, tables) {
   tellUnmatched(tables);
 }
 
+// A link to this page leads to what is shown now.
+function keepAddress(form) {
+  const query = new URLSearchParams([...form.querySelectorAll('[aria-pressed="true"]')].map(({ value }) => ["show", value]));
+  try {
+    history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}${location.hash}`);
+  } catch { /* a page from the disk may keep its address in some browsers */ }
+}
+
 // One order for the tables of all chapters.
 function sortAll(tables, table, column) {
   const down = table.tHead.rows[0].cells[column].getAttribute("aria-sort") === "ascending";
@@ -123,10 +131,12 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!button) return;
     button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
     show(form, tables);
+    keepAddress(form);
   });
   form.addEventListener("reset", () => {
     for (const button of form.querySelectorAll("[aria-pressed]")) button.setAttribute("aria-pressed", false);
     show(form, tables);
+    keepAddress(form);
   });
   const asked = new URLSearchParams(location.search).getAll("show");
   for (const button of form.querySelectorAll("[aria-pressed]")) {

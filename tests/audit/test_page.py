@@ -68,7 +68,9 @@ def test_the_page_on_a_model_of_ones_own(
     names: dict = {}
     for block in code:
         exec(block, names)
-    assert len(capsys.readouterr().out.splitlines()) == 4
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert lines[4].startswith("Models were asked for classes alone")
     assert {"loss", "attack-p"} <= {one["name"] for one in names["alone"]["attacks"]}
     report = names["report"]
     found = {one["name"]: one["auc"]["value"] for one in report["attacks"]}
@@ -96,7 +98,9 @@ EXAMPLES = blocks("python", PAGE.with_name("audit-examples.md"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "code", EXAMPLES, ids=["perceptron", "text", "lstm", "forest", "regression", "checkpoints"]
+    "code",
+    EXAMPLES,
+    ids=["perceptron", "text", "lstm", "forest", "regression", "checkpoints", "service"],
 )
 def test_an_example_is_audited_from_end_to_end(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture

@@ -89,6 +89,7 @@ def linear(x):
     return 3 * x
 
 
+NOISE = audit.Noise(0.1, draws=3)
 X, Y = RNG.normal(size=(N, 3)), np.arange(N) % 3
 GATHERED: dict[str, tuple[Callable, str]] = {
     "ten units by coins": (
@@ -128,6 +129,48 @@ GATHERED: dict[str, tuple[Callable, str]] = {
     "another question": (
         lambda: audit.gather(X, Y, never, question="both"),
         "question = 'both': expected one of any, added",
+    ),
+    "probabilities where a class is asked": (
+        lambda: audit.gather(X, Y, never, model=linear, member=MEMBER, perturb=NOISE),
+        "model answers float64 of shape (80, 3) for 80 records; where perturb is given, a class",
+    ),
+    "a share where a class is asked": (
+        lambda: audit.gather(X, Y, never, model=lambda x: x[:, 0], member=MEMBER, perturb=NOISE),
+        "model answers float64 of shape (80,) for 80 records; where perturb is given, a class",
+    ),
+    "classes of half of the records": (
+        lambda: audit.gather(X, Y, never, model=lambda x: Y[:40], member=MEMBER, perturb=NOISE),
+        "model answers int64 of shape (40,) for 80 records",
+    ),
+    "words where a class is asked": (
+        lambda: audit.gather(
+            X, Y, never, model=lambda x: np.full(len(x), "cat"), member=MEMBER, perturb=NOISE
+        ),
+        "model answers <U3 of shape (80,) for 80 records",
+    ),
+    "vectors that are turned": (
+        lambda: audit.gather(X, Y, never, perturb=audit.Moves()),
+        "x: records of shape (3,) are no pictures that can be moved by 1 pixels; give (rows,",
+    ),
+    "words with noise": (
+        lambda: audit.gather(X.astype(int), Y, never, perturb=NOISE),
+        "x holds int64, of which noise makes other numbers; give floats",
+    ),
+    "noise of another shape": (
+        lambda: audit.gather(X, Y, never, perturb=audit.Noise(np.ones(4))),
+        "scale has shape (4,); records have (3,)",
+    ),
+    "a number as a perturbation": (
+        lambda: audit.gather(X, Y, never, perturb=0.1),
+        "perturb is of type float; give audit.Noise(...) or audit.Moves(...)",
+    ),
+    "classes of a regression": (
+        lambda: audit.gather(X, Y, never, perturb=NOISE, task="regression"),
+        "task = 'regression' beside perturb, which asks for classes alone; leave one out",
+    ),
+    "logits and classes": (
+        lambda: audit.gather(X, Y, never, perturb=NOISE, outputs="logits"),
+        "outputs = 'logits' beside perturb, which asks for classes alone; leave one out",
     ),
     "no target": (lambda: audit.gather(X, Y, never, n_targets=0), "n_targets = 0"),
 }

@@ -47,7 +47,10 @@ def test_what_each_model_answers_is_stored_and_the_last_is_attacked_alone(capsys
     assert found["held_hinge"].shape == (4, 30)
     assert found.attrs["sequence"] == {"models": 3, "question": "any"}
     said = capsys.readouterr().err
-    assert "4 trainings of 3 models each are asked about 150 records: 1,560 answers" in said
+    assert (
+        "4 trainings of 3 models each are asked about 150 records: 1,560 answers, 422 of them"
+        in said
+    )
     assert "2 more trainings of 3 models each, about" in said
     seen = attacks.observe(found)
     assert seen["references.sequence.log_odds"].shape == (3, 3, 120)
@@ -63,6 +66,11 @@ def test_a_model_alone_is_no_sequence() -> None:
     assert lacks["takes"] == "several models of one training, such as checkpoints"
 
 
+def test_checkpoints_that_say_nothing_more_are_not_said_to() -> None:
+    report = audit.compare(audit.gather(X, Y, three, n_reference=4, n_targets=2))
+    assert any(text.endswith("give more away is not shown by that.") for text in report["meaning"])
+
+
 def test_an_update_tells_what_the_model_after_it_does_not() -> None:
     found = audit.gather(RECORDS, LABEL, updated, n_reference=8, question="added")
     report = audit.compare(found)
@@ -72,6 +80,8 @@ def test_an_update_tells_what_the_model_after_it_does_not() -> None:
     assert report["attacks"][0]["name"] in TOGETHER
     assert "A member is a record that the update added." in report["meaning"][0]
     assert any("Who sees of the released models what" in text for text in report["meaning"])
+    (gain,) = (text for text in report["meaning"] if "the first attack that compares" in text)
+    assert gain.endswith("That the earlier models give more away is shown by that.")
     listed = {one["text"]: one["status"] for one in report["checklist"]}
     assert listed["The first model of each training had seen none of these records."] == "assumed"
     assert listed["Other models of this training, such as checkpoints between these."]

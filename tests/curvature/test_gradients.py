@@ -80,6 +80,14 @@ def test_what_is_asked_is_checked_before_the_first_part(problem, name, how, word
         getattr(curvature, name)(*problem, **how)
 
 
+def test_the_mean_gradient_is_that_of_the_records(problem):
+    model, loss, x, y = problem
+    goal = objective(model, loss, x, y)
+    expected = curvature.per_record_gradients(*problem).mean(axis=0)
+    found = gradients.mean_gradient(goal, *goal.records(x, y))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 def test_single_precision_that_overflows_in_the_sum_alone_is_no_reason_to_refuse():
     x = torch.full((4, 40), 1e37, dtype=torch.float64)
     given = nn.Linear(40, 1), lambda output, y: output[:, 0], x, torch.zeros(4)

@@ -178,6 +178,7 @@ PLACES = {
         (2, 7, 5),
     ),
     "same, an even kernel": (lambda: nn.Conv1d(2, 3, 4, padding="same", dilation=2), (2, 9)),
+    "same, one more on the right": (lambda: nn.Conv2d(2, 3, (4, 2), padding="same"), (2, 6, 5)),
     "no padding by name": (lambda: nn.Conv2d(2, 3, 2, padding="valid"), (2, 4, 4)),
     "words": (lambda: nn.Linear(4, 3), (5, 4)),
 }

@@ -335,3 +335,24 @@ def test_a_truth_value_takes_a_bit():
 def test_a_payload_of_another_length_is_refused():
     with pytest.raises(InputError, match="7 bytes for an array of float32"):
         decode(bytes(7), "float32", (2,))
+
+
+@pytest.mark.parametrize("extra", [b"", b"\x99\x99\x04\x00abcd"])
+def test_a_window_is_found_behind_whatever_a_member_says_more(extra):
+    content = io.BytesIO()
+    member = zipfile.ZipInfo("log_odds")
+    member.compress_type, member.extra = zipfile.ZIP_LZMA, extra
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr(member, bytes(1000))
+    with zipfile.ZipFile(content) as archive:
+        # What LZMA's own settings take: 8 MiB.
+        assert files._window(archive, archive.getinfo("log_odds")) == 2**23
+
+
+def test_what_all_arrays_take_is_counted_together(monkeypatch):
+    made = outputs()
+    whole = files.to_bytes(made)
+    largest = max(one.size * one.dtype.itemsize for one in made.variables.values())
+    monkeypatch.setattr(files, "MOST_ARRAYS", largest)
+    with pytest.raises(InputError, match="it declares"):
+        files.from_bytes(whole)

@@ -137,6 +137,9 @@ def test_a_claim_of_likeness_is_drawn_in_its_band():
     assert lane.band[0] < lane.ends[0] < lane.ends[1] < lane.band[1]
     (wide,) = about(Contrast("a", 0.001, 0.01, 9), 0.01).numbers
     assert claims._lane(wide, "", claims._reach(wide), "contradicted").word == "undecided"
+    for apart in (0.05, -0.05):
+        (far,) = about(Contrast("a", apart, 0.0005, 9), 0.01).numbers
+        assert claims._lane(far, "", claims._reach(far), "supported").word == "contradicted"
     # Of an identity no side is claimed.
     assert claims._lane(Contrast("a", 1.0), "a", 1.0, "contradicted").word == "contradicted"
 

@@ -214,6 +214,12 @@ def test_one_wide_interval_does_not_press_the_points_together():
     assert (far.low, far.high) == (near.low, near.high)
 
 
+def test_points_take_most_of_their_axis():
+    axis = fitted([0.5, 0.55, 0.7], [], logarithmic=False)
+    assert 0 < axis.at(0.5) < 10
+    assert 90 < axis.at(0.7) < 100
+
+
 def test_a_logarithmic_axis_bears_zeros_and_nothing_at_all():
     assert fitted([0.0, 1.0], [], logarithmic=True).holds(1.0)
     assert fitted([0.0], [math.nan], logarithmic=True).low > 0

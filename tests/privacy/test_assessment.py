@@ -255,3 +255,11 @@ def test_replaced_among_coins_the_limit_is_of_the_distance_of_two_mixtures(sigma
     square, _ = quad(apart, -12, 12)
     assert found.limit == pytest.approx(np.sqrt(50_000 * square), rel=1e-6)
     assert found.mu == pytest.approx(found.limit, rel=0.03)
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(0.5, 5), (0.5, 20), (0.3, 5)])
+def test_coins_tell_no_more_than_all_records_at_every_step(sigma, steps):
+    """Where the limit of many steps says that they tell twice as much."""
+    found = privacy.assess(rate=0.6, steps=steps, sigma=sigma).differential
+    at_full_batch = np.sqrt(steps) / sigma
+    assert 0.5 * at_full_batch < found.mu < at_full_batch < found.limit / 2

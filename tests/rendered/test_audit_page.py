@@ -210,7 +210,8 @@ def test_of_several_attacks_one_is_chosen(auditor: Page, tmp_path: Path) -> None
         auditor.get_by_text(f"The attack {name} is one of 2").wait_for()
         wanted = audit.audit(audit.read_scores(tmp_path / "attacks.csv", [name]))
         until(lambda: differences(numbers(reported(auditor)), numbers(wanted), name), [])
-        assert f"--attack={name}" in reported(auditor)["provenance"]["command"]
+        option = f"--attack={name}"
+        until(lambda: option in reported(auditor)["provenance"]["command"])
     choose(auditor, "scores.csv", odd_scores.PLAIN)
     expect(box).to_be_hidden()
 

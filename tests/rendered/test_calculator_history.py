@@ -69,6 +69,6 @@ def test_several_records_have_rows_of_their_own(opened: Page) -> None:
     expect(rows.first).to_be_visible()
     sizes = {"n": 400, "n_records": 48_000, "epochs": 10, "d": 650, "k": [100, 650], "sigma": 3.0}
     found = privacy.assess(**sizes, sampling="fixed", adjacency="replace-one")
-    together = f"all these K together: at most {100 * found.mixture[1]:.3f} %."
+    together = f"all these K together: at most {100 * found.mixture[1]:.3f}%."
     expect(opened.locator("#gmip-point")).to_contain_text(together, use_inner_text=True)
     until(lambda: shown(opened), pytest.approx(flat(found, 3 * 500 / 400), abs=1e-6, rel=1e-6))

@@ -438,7 +438,7 @@ def test_it_is_accessible_and_fits(
     until(lambda: page.evaluate("document.documentElement.scrollWidth") <= width)
     drawing = {"sampling": "fixed", "adjacency": "replace-one"}
     most = 100 * privacy.assess(400, 48_000, 10, 650, sigma=1, **drawing).membership.tpr[1]
-    told = re.compile(f"At 1 % FPR the TPR is at most {most:.3f} %")
+    told = re.compile(f"At 1% FPR the TPR is at most {most:.3f}%")
     for drawn in page.locator("svg").all():
         expect(drawn).to_have_attribute("aria-label", told)
 

@@ -71,7 +71,7 @@ def test_numbers_far_out(game: Page, t: float, mu: float, sigma: float) -> None:
 def test_text_is_the_number_rounded(game: Page) -> None:
     numbers = shown(game)
     expect(game.locator("[data-number=fpr]")).to_have_text(
-        f"{100 * numbers['fpr']:.2f} %", use_inner_text=True
+        f"{100 * numbers['fpr']:.2f}%", use_inner_text=True
     )
     expect(game.locator("[data-number=auc]")).to_have_text(
         f"{numbers['auc']:.3f}", use_inner_text=True
@@ -95,9 +95,9 @@ def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
         at10 = norm.sf((norm.isf(0.1) - mu) / sigma)
         printed = {
             "AUC": f"{numbers['auc']:.3f}",
-            "TPR at 10 % FPR": f"{100 * at10:.2f} %",
-            "TPR at 1 % FPR": f"{100 * numbers['tprAt1']:.2f} %",
-            "TPR at 0.1 % FPR": f"{100 * numbers['tprAt01']:.2f} %",
+            "TPR at 10% FPR": f"{100 * at10:.2f}%",
+            "TPR at 1% FPR": f"{100 * numbers['tprAt1']:.2f}%",
+            "TPR at 0.1% FPR": f"{100 * numbers['tprAt01']:.2f}%",
         }
         for label, text in printed.items():
             expect(rows[label].locator("td").nth(column)).to_have_text(text, use_inner_text=True)
@@ -169,7 +169,7 @@ def test_each_drawing_says_what_it_shows(game: Page) -> None:
     assert len(labels) == 3
     assert "standard deviation 2.00" in labels[0]
     assert "area 0.638" in labels[1]
-    assert "22.12 % at 1 % FPR" in labels[2]
+    assert "22.12% at 1% FPR" in labels[2]
 
 
 def test_without_javascript_there_is_text(open_page: Callable[..., Page], address: str) -> None:

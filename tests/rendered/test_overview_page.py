@@ -121,6 +121,17 @@ def test_a_link_opens_the_list_filtered(read: Callable[..., Page]) -> None:
     expect(button).to_have_attribute("aria-pressed", "true")
 
 
+def test_the_address_keeps_what_is_shown(read: Callable[..., Page]) -> None:
+    page = read("verdicts")
+    page.locator('.o-filters button[value="not run"]').first.click()
+    until(lambda: page.url.endswith("?show=not+run"))
+    page.reload()
+    button = page.locator('.o-filters button[value="not run"]').first
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.locator('.o-filters [type="reset"]').click()
+    until(lambda: page.url.endswith("verdicts.html"))
+
+
 def in_order(labels: list[str]) -> bool:
     return labels == sorted(labels, key=lambda label: (label.split()[0], int(label.split()[1])))
 

@@ -91,7 +91,8 @@ def compare(
     ranking = ranked(table, [*table.targets], kin, asked, void, whole)
     group = _groups(evidence, of_records.record, unit, table)
     close = _closely(evidence, table, group, ranking, asked, whole)
-    known, best = attacks.registry(), ranking["attacks"][0]["name"]
+    known = attacks.registry()
+    knowledge = {one["name"]: known[one["name"]].knowledge for one in ranking["attacks"]}
     display = {name: attack.display for name, attack in known.items()}
     single = [sentences.ONE_TARGET] if len(set(kin)) == 1 else []
     setup = done.setup(evidence, table.targets)
@@ -106,7 +107,7 @@ def compare(
         "strongest": close,
         "left_out": lacking,
         "meaning": sentences.meaning_of_several(
-            close, ranking, display, notes, whole, done.asked(evidence), known[best].knowledge
+            close, ranking, display, notes, whole, done.asked(evidence), knowledge
         ),
         "checklist": sentences.checklist_of_evidence(
             looked_at=all("warnings" in dataset.attrs for dataset in evidence),
@@ -116,6 +117,7 @@ def compare(
             coins=asked.design == designs.COINS,
             drawn=drawn,
             sequence=done.sequence(evidence),
+            perturbed=bool(done.queries(evidence)),
         ),
         "warnings": [*notes, *single, *sentences.alike(ranking, display)],
     }
@@ -136,6 +138,7 @@ def _attacked(evidence: tuple[xr.Dataset, ...]) -> tuple[ScoreTable, list[dict[s
         name, lacks = next(iter(lacking.items()))
         raise InputError(f"the evidence allows no registered attack; {name} lacks {lacks}")
     tasks = {dataset.attrs.get("task") for dataset in evidence}
+    tasks |= {"labels"} if done.queries(evidence) else set()
     return table, [left_out(name, lacks, tasks) for name, lacks in lacking.items()]
 
 
@@ -143,11 +146,15 @@ def _known(attack: attacks.Attack, setup: dict[str, Any]) -> dict[str, Any]:
     """What the registry says of an attack, and what it was given."""
     return {
         "display": attack.display,
-        "knowledge": list(attack.knowledge),
+        "knowledge": [_as_asked(word, setup) for word in attack.knowledge],
         "references": attack.references,
         "paper": attack.paper,
         "given": done.given(attack, setup),
     }
+
+
+def _as_asked(word: str, setup: dict[str, Any]) -> str:
+    return "classes of perturbed records" if word == "losses" and setup["queries"] > 1 else word
 
 
 def _closely(

@@ -20,17 +20,25 @@ _DRAWN = {
     "How its members were chosen is not known here.",
 }
 _SEQUENCE = {
-    sequences.ANY: "{models} models of one training, such as checkpoints, were audited together. A "
-    "member is a record that this training was given, whichever of its models saw it first.",
-    sequences.ADDED: "{models} models, before and after an update, were audited together. A member "
-    "is a record that the update added. Who was in the training of the first model is not asked.",
+    sequences.ANY: "Each training ends in {models} models, such as checkpoints, which were audited "
+    "together. A member is a record that the training was given, whichever of them saw it first.",
+    sequences.ADDED: "Each training ends in {models} models, before and after an update, which "
+    "were audited together. A member is a record that the update added. Who was in the training of "
+    "the first model is not asked.",
 }
 _SEEN = "Attacks that know several models compare them; every other attack sees the last one alone."
+_LABELS = (
+    "Models were asked for classes alone, as a service answers that shows no probabilities: each "
+    "record {each} times, once as it is and {others} times {how}. In the place of a loss, attacks "
+    "are given the share of these answers that are the record's label. Who sees probabilities, or "
+    "asks otherwise, may find more."
+)
 _UNKNOWN = "The evidence does not say how memberships were drawn, or by whom."
 _FIXED = (
     "No setting of an attack was tuned on these records: each is fixed beforehand, as its paper or "
     "its line in the table of attacks has it."
 )
+_PERTURBED = " How records are perturbed was chosen by whoever ordered this audit."
 _FITTED = " What is fitted for an attack (QMIA's regression) is fitted to the held records alone."
 
 
@@ -65,10 +73,15 @@ def sequence(evidence: Evidence) -> dict[str, Any]:
 
 def asked(evidence: Evidence) -> list[str]:
     """What was asked, in sentences that stand before all findings; none where it is the usual."""
-    told = sequence(evidence)
-    if not told:
-        return []
-    return [_SEQUENCE[told["question"]].format(models=told["models"]), _SEEN]
+    told, labels = sequence(evidence), queries(evidence)
+    of_sequence = [_SEQUENCE[told["question"]].format(**told), _SEEN] if told else []
+    return of_sequence + ([_LABELS.format(**labels, others=labels["each"] - 1)] if labels else [])
+
+
+def queries(evidence: Evidence) -> dict[str, Any]:
+    """How often and how each record was asked about, of models that answer classes alone."""
+    found = [dataset.attrs["queries"] for dataset in evidence if "queries" in dataset.attrs]
+    return found[0] if found else {}
 
 
 def by_audit(evidence: Evidence) -> bool:
@@ -81,6 +94,7 @@ def setup(evidence: Evidence, targets: tuple[int, ...]) -> dict[str, Any]:
     first = evidence[0]
     sizes = {name: size for dataset in evidence for name, size in dataset.sizes.items()}
     recipe = {k: v for dataset in evidence for k, v in dataset.attrs.get("recipe", {}).items()}
+    perturbed = _PERTURBED * bool(queries(evidence))
     fitted = any("regressed_mean" in dataset for dataset in evidence)
     return {
         "task": str(first.attrs.get("task", "classification")),
@@ -88,12 +102,13 @@ def setup(evidence: Evidence, targets: tuple[int, ...]) -> dict[str, Any]:
         "held": int(sizes.get("held", 0)),
         "targets": len(targets),
         "references": _references(evidence, targets),
+        "queries": int(queries(evidence).get("each", 1)),
         "sequence": int(sequence(evidence).get("models", 1)),
         "recipe": {str(name): str(value) for name, value in recipe.items()},
         "memberships": by_whom(evidence),
         "drawn": drawn(evidence),
         "accuracy": _accuracy(evidence, targets),
-        "tuning": _FIXED + _FITTED * fitted,
+        "tuning": _FIXED + perturbed + _FITTED * fitted,
     }
 
 

@@ -27,7 +27,8 @@ _BY_HAND = {
 }
 """Which functions of the package make scores of it, that `audit` takes."""
 _NO_CLASS = {"regression": "a regression answers no classes",
-             "multi-label": "a record of several labels has no single class"}  # fmt: skip
+             "multi-label": "a record of several labels has no single class",
+             "labels": "models were asked for classes alone, which show no logits"}  # fmt: skip
 
 
 def left_out(name: str, lacks: str, tasks: set[str | None]) -> dict[str, str]:

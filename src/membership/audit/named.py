@@ -10,15 +10,15 @@ from membership.errors import InputError
 
 FDR = 0.1
 _SOME = (
-    "{count} of {members} members can be named by these scores, with at most {wrong:.2g}% of the "
+    "{count} of {members} members can be named by these scores, with at most {wrong:.3g}% of the "
     "names wrong on average where {members} of {tested} who may be named are members."
 )
 _NOBODY = (
-    "Nobody can be named by these scores, if at most {wrong:.2g}% of the names may be wrong on "
+    "Nobody can be named by these scores, if at most {wrong:.3g}% of the names may be wrong on "
     "average where {members} of {tested} who may be named are members."
 )
 _SHARED = (
-    " These {wrong:g}% are what is left of the {asked:g}% that were asked for: the choice among "
+    " These {wrong:.3g}% are what is left of the {asked:g}% that were asked for: the choice among "
     "{attacks} attacks costs the rest."
 )
 ASSUMED = (

@@ -14,8 +14,9 @@ from membership import curvature, evidence, training
 from membership.arrays import BoolArray, FloatArray, as_bool, whole
 from membership.attacks.bmia import runner_up
 from membership.audit import drawing, sentences
+from membership.audit.labels import Labels, Perturbation, notes_of_ties
 from membership.audit.sequences import ANY, Sequences, signals_of
-from membership.audit.streams import Records, Streamed, is_stream, joined
+from membership.audit.streams import Records, Streamed, in_parts, is_stream, joined
 from membership.audit.tasks import (
     Arrays,
     Task,
@@ -49,6 +50,7 @@ def gather(
     units: Any = None,
     draw: str = drawing.COINS,
     question: str = ANY,
+    perturb: Perturbation | None = None,
 ) -> xr.Dataset:
     """Observe one's own model beside reference models that are trained like it.
 
@@ -115,6 +117,10 @@ def gather(
         Of lists of models, as `train` and `model` may be: who was given to the training, whichever
         of its models saw the record first; or who was added by an update. Then the first model of
         each list has seen none of these records, and `train` brings what it was trained on.
+    perturb : Noise or Moves, optional
+        Where a service answers a class and nothing else. All models are then asked for classes
+        alone, of each record as it is and perturbed, and the log-odds are those of the share of
+        answers that are its label. How many answers that takes is said before any is asked for.
 
     Returns
     -------
@@ -142,9 +148,11 @@ def gather(
     a warning where it is more than rounding, and the first of them is kept; how long they took is
     said before the other trainings begin.
     """
-    task_kind = task_of(task, outputs)
+    task_kind = task_of(task, outputs) if perturb is None else _labels(task, outputs, perturb)
     x, y, member = _pair(x, y, model, member)
     parts = _parts(x, y, held, task_kind)
+    if perturb is not None:
+        next(perturb.of(next(in_parts(*parts[0]))[0][:1]))  # Refused before any training.
     y = parts[0][1]
     classes = {} if names is None else {"classes": _classes(names, y, task)}
     _require_models(train, model, member)
@@ -157,8 +165,11 @@ def gather(
     drawn = drawing.draw(len(y), own_mask, units, counts, draw)
     masks, n_targets = drawn.masks, len(drawn.targets)
     hashes = [hashes_of(task_kind, part) for part in parts]
-    kept = Kept(keep, *hashes, masks, n_targets, seed, task, outputs == "probabilities")
-    announce_answers(len(masks), sequences.length, [len(part[1]) for part in parts])
+    asked = {} if perturb is None else {"each": perturb.queries, "how": str(perturb)}
+    determined = [*hashes, masks, n_targets, seed, task, outputs == "probabilities"]
+    kept = Kept(keep, *determined, *asked.values())
+    sizes = [len(part[1]) for part in parts]
+    announce_answers(len(masks), sequences.length, sizes, asked.get("each", 1), own_mask is None)
     signals, repeat_notes = _gather_signals(
         train, parts, masks, model, drawn.references, seed, task_kind, kept, sequences
     )
@@ -176,11 +187,24 @@ def gather(
         references=drawn.references,
         drawn=drawn.told,
         **({"sequence": sequences.told} if sequences.told else {}),
+        **({"queries": asked} if asked else {}),
         seed=seed,
         copies=sentences.copies_of(hashes[0]),
         **classes,
-        warnings=[*_warnings(parts, hashes, own_mask, observed["log_odds"]), *repeat_notes],
+        warnings=[
+            *_warnings(parts, hashes, own_mask, observed["log_odds"]),
+            *(notes_of_ties(observed["log_odds"][drawn.targets]) if asked else []),
+            *repeat_notes,
+        ],
     )
+
+
+def _labels(task: str, outputs: str | None, perturb: Any) -> Labels:
+    """Of models that answer classes alone."""
+    if task != "classification" or outputs is not None:
+        wrong = f"outputs = {outputs!r}" if task == "classification" else f"task = {task!r}"
+        raise InputError(f"{wrong} beside perturb, which asks for classes alone; leave one out")
+    return Labels(perturb=perturb)
 
 
 def _pair(x: Any, y: Any, model: Any, member: Any) -> tuple[Any, Any, Any]:

@@ -81,13 +81,15 @@ def meaning_of_several(
     notes: Sequence[str] = (),
     whole: bool = False,
     asked: Sequence[str] = (),
-    knowledge: Sequence[str] = (),
+    knowledge: Mapping[str, Sequence[str]] | None = None,
 ) -> list[str]:
-    """Of several attacks or targets; `close` is measured of the first attack, that knows so much.
+    """Of several attacks or targets; `close` is measured of the first attack.
 
-    A shift among the notes stands before all that it puts in doubt, and what was asked next.
+    `knowledge` has what each attack knows, where that is known. A shift among the notes stands
+    before all that it puts in doubt, and what was asked next.
     """
     attacks, sentences = len(ranking["attacks"]), [*shifts(notes), *asked]
+    knowledge = knowledge or {}
     if attacks > 1:
         first, by_auc = ranking["attacks"][0]["name"], ranking["first_by_auc"]
         told = _FIRST if first == by_auc else _FIRSTS
@@ -98,10 +100,41 @@ def meaning_of_several(
     if close and ranking["targets"] > 1:
         sentences.append(f"Whom it finds is told of target {close['target']} alone.")
     if close:
-        found = _found(close, ranking["ranked_at"], "several models" in knowledge)
+        found = _found(close, ranking["ranked_at"], _is_joint(close["attack"], knowledge))
         sentences += [found, *_worse_off(close), close["named"]["sentence"]]
+    if any("several models" in known for known in knowledge.values()):
+        sentences += _gain(ranking, display, knowledge)
     chosen = [CHOSEN] if ranking["different_attacks"] > 1 else []
     return [*sentences, *chosen, *_refuted(close, ranking, whole), NO_PROOF_OF_SAFETY]
+
+
+def _is_joint(attack: str, knowledge: Mapping[str, Sequence[str]]) -> bool:
+    """Whether an attack compares several models of a training."""
+    return "several models" in knowledge.get(attack, ())
+
+
+def _gain(
+    ranking: dict[str, Any], display: Mapping[str, str], knowledge: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Whether several models give more away than the last alone; nothing where one side lacks."""
+    sides: dict[bool, dict[str, Any]] = {}
+    for attack in ranking["attacks"]:
+        sides.setdefault(_is_joint(attack["name"], knowledge), attack)
+    if len(sides) < 2:
+        return []
+    told = {}
+    for joint, attack in sides.items():
+        rates = {rate["fpr"]: rate["value"] for rate in attack["tpr_at_fpr"]}
+        name = display.get(attack["name"], attack["name"])
+        told[joint] = name, f"{100 * rates[ranking['ranked_at']]:.1f}%"
+    gap = sides[False]["tpr_behind_best"]
+    shown = "shown" if gap and gap["high"] < 0 else "not shown"
+    return [
+        f"Where {_percent(ranking['ranked_at'])} of non-members are accused, the first attack that "
+        f"compares the models, {told[True][0]}, finds {told[True][1]} of the members, and the "
+        f"first on the last model alone, {told[False][0]}, {told[False][1]}. That the earlier "
+        f"models give more away is {shown} by that."
+    ]
 
 
 def _next(ranking: dict[str, Any], display: Mapping[str, str]) -> str:
@@ -242,6 +275,9 @@ _EXPOSED = "Records more exposed than these, such as outliers, or canaries inser
 _TRAINING = "Another training. The next model trained in this way may leak more."
 _UNSEEN = "The first model of each training had seen none of these records."
 _BETWEEN = "Other models of this training, such as checkpoints between these."
+_OTHERWISE = (
+    "Other perturbations than these, more of them, or a search for where the class changes."
+)
 _COPIES = "Copies of records. The records have no names."
 _GROUPS = "Groups, such as classes or clinics. Nothing says which records are of one."
 _PERSONS = (
@@ -319,11 +355,13 @@ def checklist_of_evidence(
     coins: bool = False,
     drawn: str | None = None,
     sequence: Mapping[str, Any] | None = None,
+    perturbed: bool = False,
 ) -> list[Item]:
     """The items of an audit of evidence; `looked_at` where gathering looked at its records.
 
     `drawn` says how the audit itself drew memberships, where it did, and `sequence` how many models
-    each training ends with and what is asked of them, where it is several.
+    each training ends with and what is asked of them, where it is several; `perturbed` where models
+    were asked for classes of perturbed records.
     """
     added = bool(sequence) and sequence["question"] == ADDED
     like = f"{_LIKE}. {_LOOKED_AT if looked_at else 'Evidence cannot show it.'}"
@@ -339,6 +377,7 @@ def checklist_of_evidence(
         *_items(NOT_TESTED, [
             "Attacks that the evidence does not allow. They are listed with what each would need.",
             *([_BETWEEN] if sequence else []),
+            *([_OTHERWISE] if perturbed else []),
             _EXPOSED,
             *([_TRAINING] if units == 1 else []),
             *([] if grouped else [_GROUPS]),

@@ -224,7 +224,7 @@ def _odds(loss: FloatArray) -> FloatArray:
 
 def _of_labels(model: Any, x: np.ndarray) -> FloatArray:
     """The probability of each label: some classifiers answer (records, classes) for each."""
-    answers = _called(model.predict_proba, x)
+    answers = called(model.predict_proba, x)
     if not isinstance(answers, list):
         return as_real("model: what it answers", answers).astype(np.float64)
     # A label that a half of the records has not, or all of them have, has one class.
@@ -314,7 +314,7 @@ def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:
     if isinstance(model, nn.Module):
         return signals.answers(model, x).numpy()
     if callable(model):
-        return as_real("model: what it answers", _called(model, x.copy())).astype(np.float64)
+        return as_real("model: what it answers", called(model, x.copy())).astype(np.float64)
     function = ", as its decision_function is" * hasattr(model, "decision_function")
     raise InputError(
         f"model is of type {type(model).__name__}; give a torch.nn.Module, {other}, or a function "
@@ -322,7 +322,7 @@ def _asked(model: Any, x: np.ndarray, other: str, answered: str) -> FloatArray:
     )
 
 
-def _called(function: Any, x: np.ndarray) -> Any:
+def called(function: Any, x: np.ndarray) -> Any:
     """What somebody's function answers; of what it raises itself, the first line and a way on."""
     try:
         return function(x)
@@ -337,7 +337,7 @@ def _called(function: Any, x: np.ndarray) -> Any:
 
 
 def _of_classifier(model: Any, x: np.ndarray, n_classes: int) -> FloatArray:
-    p = as_real("model: what it answers", _called(model.predict_proba, x)).astype(np.float64)
+    p = as_real("model: what it answers", called(model.predict_proba, x)).astype(np.float64)
     if p.size == len(x) and n_classes <= 2 and not hasattr(model, "classes_"):
         p = np.stack([1 - p.ravel(), p.ravel()], axis=1)  # Of class 1 alone.
     if p.ndim != 2 or len(p) != len(x):

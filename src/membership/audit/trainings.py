@@ -22,6 +22,8 @@ from membership.training.cache import Cache, digest
 
 Train = Callable[[Any, np.ndarray, int], Any]
 ANSWERS, APART = "answers to its own records", "apart"
+CHECKED = 32
+"""Records that the last model given is asked about once more, to see whether it draws."""
 ROUNDING = 1e-3
 """How far apart two trainings with one seed may answer, for a largest answer of 1 or so."""
 
@@ -186,19 +188,24 @@ def _repeat_note(seed: int, apart: float) -> str:
     )
 
 
-def announce_answers(trainings: int, models: int, sizes: list[int], queries: int = 1) -> None:
+def announce_answers(
+    trainings: int, models: int, sizes: list[int], queries: int, trained: bool
+) -> None:
     """Before any work, how many answers it takes, where that is not one a record and training.
 
-    `sizes` are of the records, and of held ones, which the last model of a training answers alone.
+    `sizes` are of the records, and of held ones, which the last model of a training answers alone;
+    `trained` where no model is given, whose own answers may cost what others do not.
     """
-    if models * queries <= 1:
+    models = max(models, 1)  # Not known yet, where no model is given.
+    if models * queries == 1:
         return
     several = f" of {models} models each" * (models > 1)
     often = f", {queries} times each" * (queries > 1)
-    total = trainings * queries * (models * sizes[0] + sum(sizes[1:]))
+    each = queries * (models * sizes[0] + sum(sizes[1:]))
+    own = "" if trained else f", {each + queries * CHECKED:,} of them by what is audited"
     tqdm.write(
         f"{trainings} trainings{several} are asked about {sum(sizes)} records{often}: "
-        f"{total:,} answers",
+        f"{trainings * each:,} answers{own}",
         file=sys.stderr,
     )
 

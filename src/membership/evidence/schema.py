@@ -40,6 +40,7 @@ TYPES = {
     "task": "words",
     "drawn": "an object",
     "sequence": "an object",
+    "queries": "an object",
 }
 """What attributes that are read must be; of kinds that take any variable, the first four."""
 

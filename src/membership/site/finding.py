@@ -30,6 +30,7 @@ def setup(app: Any) -> dict[str, Any]:
     """Tell Sphinx, which calls this, what contents name, and what the book is searched for."""
     app.connect("html-page-context", _amend)
     app.connect("autodoc-process-signature", _without_places)
+    app.connect("autodoc-skip-member", _without_aliases)
     app.add_domain(Book)
     app.config.html_search_scorer = str(app.srcdir / "book" / "_static" / "search-order.js")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
@@ -40,6 +41,11 @@ def _without_places(
 ) -> tuple[str | None, str]:
     """A module as a default goes by its name: Python's own words for it say where it lies."""
     return re.sub(r"<module '([\w.]+)'[^>]*>", r"\1", signature or "") or signature, returned
+
+
+def _without_aliases(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool:
+    """No line "Alias for field number 0": what a field is stands in its class."""
+    return skip or (getattr(obj, "__doc__", None) or "").startswith("Alias for field number")
 
 
 def _amend(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

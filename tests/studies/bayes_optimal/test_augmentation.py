@@ -124,6 +124,8 @@ def test_every_augmentation_has_the_same_members_and_starts(tmp_path, monkeypatc
     member = found["member"].values.reshape(3, 3, 60)
     assert (member == member[0]).all()
     assert (member.sum(2) == 30).all()
+    # Each of three is attacked with what the two others tell.
+    assert found.attrs["setup"]["reference_models"] == member.shape[1] - 1
     log_odds = found["log_odds"].values.reshape(3, 3, 60)
     assert not np.allclose(log_odds[0], log_odds[1])
     assert not np.allclose(log_odds[1], log_odds[2])

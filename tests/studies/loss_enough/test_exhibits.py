@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.path import Path
 
 from membership.curvature import noise
 from membership.studies.loss_enough import clouds
@@ -28,3 +29,16 @@ def test_a_clouds_line_is_where_the_best_measure_is_constant(exponent):
 def _noise(exponent):
     power = np.diag(clouds.CURVATURE) ** exponent
     return clouds.AMOUNT * np.diag(power / power.sum())
+
+
+def test_models_within_a_line_are_those_within_the_polygon_that_is_drawn():
+    table = clouds.three_clouds(SETTINGS)
+    share = clouds.inside(table)
+    assert len(share) == len(clouds.EXPONENTS_IN_WORDS)
+    for exponent, part in table.groupby("exponent"):
+        line, models = (
+            part.loc[part["series"] == name, ["x", "y"]] for name in (clouds.MEASURED, clouds.DRAWS)
+        )
+        within = Path(line.to_numpy()).contains_points(models.to_numpy()).mean()
+        # A polygon cuts off less than a model in a hundred.
+        assert share[exponent] == pytest.approx(100 * within, abs=1)
