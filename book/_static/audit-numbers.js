@@ -89,7 +89,7 @@ const audit = {
     const more = ` An AUC above 0.5 does not contradict that: it takes all thresholds together, while a bound is of the best of ${tried} and pays for each.`;
     const byAuc = " By its AUC this attack does better than guessing; at that rate it may not.";
     const few = " Too few non-members were asked to call that measured.";
-    const refuted = `A promise of differential privacy${whole} with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
+    const refuted = `Where what is assumed below holds, a promise of differential privacy${whole} with an epsilon below ${epsilon.toFixed(3)}, at the delta of this report, is refuted. The true epsilon may be far larger.`;
     return [
       area.low > 0.5 || least.low > least.fpr
         ? `Who sees of the released model what this attack saw, and accepts that ${accused} of non-members are accused, finds ${percent(least.low)} to ${percent(least.high)} of the members. Guessing finds ${accused}.${least.low > least.fpr ? "" : byAuc}${least.measured ? "" : few}`
@@ -390,8 +390,8 @@ const audit = {
       fdr: audit.fdr,
       members: rows.length,
       sentence: rows.length
-        ? `${rows.length} of ${members.length} members can be named by these scores, with at most ${wrong} of the names wrong on average ${where}`
-        : `Nobody can be named by these scores, if at most ${wrong} of the names may be wrong on average ${where}`,
+        ? `${rows.length} of ${members.length} members stand on a list of names of which at most ${wrong} are wrong on average, ${where}`
+        : `Nobody can be named by these scores, if at most ${wrong} of the names may be wrong on average ${where} Single records may be exposed all the same.`,
       assumed:
         "An accuser is supposed to know the scores of non-members like these, and to decide on the members and on as many further non-members. These have to be drawn like the known ones, and independently of each other; where members are rarer, more of the names are wrong.",
       own_rate:

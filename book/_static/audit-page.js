@@ -99,7 +99,9 @@
         ["False positive rate", ...audit.priors.map((prior) => `${percent(prior)} members`)],
         report.tpr_at_fpr.map(({ fpr, measured }) => [
           `${percent(fpr)}${measured ? "" : ": too few"}`,
-          ...report.positive_predictive_value.filter((one) => one.fpr === fpr).map((one) => ends(one, percent)),
+          ...report.positive_predictive_value
+            .filter((one) => one.fpr === fpr)
+            .map((one) => (measured ? ends(one, percent) : `${percent(one.low)} to ${percent(one.high)}`)),
         ]),
       ),
     ];
@@ -126,7 +128,7 @@
     if (who.records.length)
       made.push(
         table(
-          `Who may be named: ${who.members > 20 ? `the first 20 of ${who.members} names; audit.json has all` : "all names"}, by Benjamini and Hochberg's procedure at a false discovery rate of ${percent(who.fdr)}. ${who.assumed} ${who.own_rate} This table is as confidential as the list of members`,
+          `Who may be named: ${who.members > 20 ? `the first 20 of ${who.members} names; audit.json has all` : "all names"}, by Benjamini and Hochberg's procedure at a false discovery rate of ${percent(who.fdr)}. ${who.assumed} ${who.own_rate} The p-value of a record is the share of non-members, and itself, that score as high; it is not the chance that a record is no member. This table is as confidential as the list of members`,
           [oneOf, "Score", "p-value"],
           who.records.slice(0, 20).map((one) => [one.record, String(Number(one.score.toPrecision(4))), String(Number(one.p.toPrecision(3)))]),
         ),
@@ -147,9 +149,15 @@
     const one = units ? "unit" : "record";
     const whole = units ? " for a whole unit" : "";
     const [epsilon, mu] = [report.epsilon_lower_bound, report.mu_lower_bound];
-    const meant = mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
+    const proved = [
+      epsilon.value
+        ? `If the training was differentially private${whole}, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}.`
+        : `No epsilon above 0 is proved of the training, at delta ${epsilon.delta}${whole}.`,
+      mu.value ? `If it was Gaussian-private${whole}, then with mu of at least ${number(mu.value)}` : "No mu above 0 is proved either, had it been Gaussian-private",
+    ].join(" ");
+    const meant = !mu.value || mu.epsilon === null ? "" : `, which is an epsilon of ${number(mu.epsilon)} at that delta`;
     const reasons = [...new Set([epsilon.reason, mu.reason].filter(Boolean))].map((text) => ` ${text}`).join("");
-    const bounds = `If the training was differentially private${whole}, then with epsilon of at least ${number(epsilon.value)} at delta ${epsilon.delta}. If it was Gaussian-private${whole}, then with mu of at least ${number(mu.value)}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where ${one}s are independent trials: memberships were drawn independently, and no ${one}'s score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
+    const bounds = `${proved}${meant}${mu.epsilon > epsilon.value ? ": the second bound proves more because it supposes more, the shape of the trade-off" : ""}. Each is a lower bound with a confidence of ${percent(mu.level)}, for the best of ${mu.tried} thresholds, where ${one}s are independent trials: memberships were drawn independently, and no ${one}'s score moves with another's membership.${reasons} Neither says how private the training is: the true numbers may be far larger, and a training to which no noise was added promises no epsilon at all.`;
     const [input] = report.provenance.inputs;
     const ofUnits = units ? ` Each of these is a unit: ${units.records} records were taken together as ${units.units} units, by the mean of a unit's scores.` : "";
     // A file of one's own opens its tables once; the example leaves them as they are.

@@ -51,7 +51,7 @@ def test_the_next_may_find_as_many_where_the_difference_does_not_say() -> None:
     told = {}
     for other, name in ((near, "near"), (far, "far"), (2 * shared, "same")):
         report = audit(Several({"first": shared, name: other}, member))
-        told[name] = "finds fewer is not sure" in report["meaning"][0]
+        told[name] = "the next, may find as many or more" in report["meaning"][0]
         gap = report["attacks"][1]["tpr_behind_best"]
         assert told[name] == (gap["low"] < 0 <= gap["high"])
     assert told == {"near": True, "far": False, "same": False}

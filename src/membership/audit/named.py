@@ -10,12 +10,13 @@ from membership.errors import InputError
 
 FDR = 0.1
 _SOME = (
-    "{count} of {members} members can be named by these scores, with at most {wrong:.3g}% of the "
-    "names wrong on average where {members} of {tested} who may be named are members."
+    "{count} of {members} members stand on a list of names of which at most {wrong:.3g}% are wrong "
+    "on average, where {members} of {tested} who may be named are members."
 )
 _NOBODY = (
     "Nobody can be named by these scores, if at most {wrong:.3g}% of the names may be wrong on "
-    "average where {members} of {tested} who may be named are members."
+    "average where {members} of {tested} who may be named are members. Single records may be "
+    "exposed all the same."
 )
 _SHARED = (
     " These {wrong:.3g}% are what is left of the {asked:g}% that were asked for: the choice among "

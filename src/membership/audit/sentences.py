@@ -143,7 +143,7 @@ def _next(ranking: dict[str, Any], display: Mapping[str, str]) -> str:
         gap = attack["tpr_behind_best"]
         if any(abs(gap[end]) >= _EQUAL for end in ("value", "low", "high")):
             name = display.get(attack["name"], attack["name"])
-            return f" That {name}, the next, finds fewer is not sure." * (gap["high"] >= 0)
+            return f" {name}, the next, may find as many or more." * (gap["high"] >= 0)
     return ""
 
 
@@ -230,9 +230,9 @@ def _refuted(measured: dict[str, Any] | None, bounds: dict[str, Any], whole: boo
         surely = measured is not None and measured["auc"]["low"] > 0.5
         return [_NOTHING + _ASKS_MORE.format(tried=epsilon["tried"]) * surely]
     return [
-        f"A promise of differential privacy{promises.WHOLE * whole} with an epsilon below "
-        f"{epsilon['value']:.3f}, at the delta of this report, is refuted. The true epsilon may be "
-        "far larger."
+        "Where what is assumed below holds, a promise of differential privacy"
+        f"{promises.WHOLE * whole} with an epsilon below {epsilon['value']:.3f}, at the delta of "
+        "this report, is refuted. The true epsilon may be far larger."
     ]
 
 
@@ -263,7 +263,7 @@ _COINS = (
 _LIKE = "Members and non-members differ in membership alone"
 _LOOKED_AT = (
     "Gathering looked for copies and, where a model was given, whether a classifier that never "
-    "sees the model tells the two apart. A note says what was found; without a note, nothing was."
+    "sees the model tells the two apart. A note says what was found; no note, that nothing was."
 )
 _CHOSEN = "The attack and its settings were not chosen on these records."
 _PAID = "No attack's settings were chosen on these records. The choice of the first is paid for."
