@@ -100,6 +100,11 @@ def test_evidence_that_does_not_say_it_is_said_not_to() -> None:
     assert (done["references"], done["accuracy"], done["held"]) == (23, [], 0)
 
 
+@pytest.mark.parametrize(("targets", "references"), [([0], 5), ([0, 3], 4), ([*range(6)], 5)])
+def test_targets_without_other_models_are_each_others_references(targets, references) -> None:
+    assert audit.compare(outputs(targets, 60, 6))["setup"]["references"] == references
+
+
 def test_a_report_names_the_code_that_made_it() -> None:
     made = audit.audit(audit.Scored(RNG.normal(size=40), np.arange(40) < 20))["provenance"]
     assert made["code_sha256"] == installation.code_digest()

@@ -79,6 +79,19 @@ def test_a_report_names_members_and_says_what_that_supposes(tmp_path) -> None:
     assert "own false-positive rate is counted here" in " ".join(page.split())
 
 
+@pytest.mark.parametrize("values", [None, 1, 3])
+def test_a_names_p_value_counts_the_others_that_score_as_high(values: int | None) -> None:
+    score, member = drawn(3.0, 400, 2, values)
+    others = score[~member].tolist()
+    listed = audit.audit(audit.Scored(score, member), fdr=0.4)["named"]["records"]
+    assert len(listed) > 20
+    for one in listed:
+        as_high = sum(other >= one["score"] for other in others)
+        assert one["p"] == (1 + as_high) / (1 + len(others))
+    ties = {one["score"] for one in listed} & {*others}
+    assert bool(ties) == (values is not None)
+
+
 def test_nobody_is_named_where_nothing_leaks() -> None:
     score, member = drawn(0.0, 400, 1)
     report = audit.audit(audit.Scored(score, member))

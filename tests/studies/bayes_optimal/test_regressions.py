@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 
 from membership import data
 from membership.errors import InputError
@@ -68,3 +70,20 @@ def test_a_network_that_does_not_fit_the_records_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "feature_network": "small-cnn"})
     with pytest.raises(InputError, match="use feature_network = raw"):
         regressions.two_classes(settings)
+
+
+def test_the_penalty_is_that_of_the_least_loss_outside_the_splits():
+    values = {"profile": "tiny", "n_repeats": "2", "n_jobs": "1"}
+    settings, n = Settings.from_strings(values), 60
+    x, y = (getattr(regressions.two_classes(settings), name) for name in "xy")
+    losses = []
+    for penalty in regressions.INVERSE_PENALTIES:
+        model, of_splits = LogisticRegression(C=penalty, tol=1e-6, max_iter=20_000), []
+        for repeat in range(regressions.SPLITS_FOR_PENALTY):
+            *_, reserve, outside = regressions.split(len(y), n, repeat, settings.seed)
+            answers = model.fit(x[reserve], y[reserve]).predict_proba(x[outside])
+            of_splits.append(log_loss(y[outside], answers))
+        losses.append(np.mean(of_splits))
+    best = regressions.INVERSE_PENALTIES[losses.index(min(losses))]
+    assert regressions.white_box(n, settings).attrs["recipe"]["inverse_penalty"] == best
+    assert min(losses) < 0.5 * max(losses)

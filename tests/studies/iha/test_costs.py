@@ -22,6 +22,21 @@ def test_every_attack_is_timed_several_times(trained, settings):
     assert np.median(before["LiRA"]) > np.median(before["LiRA, side by side"])
 
 
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_lira_pays_for_every_reference_model_and_its_answers(
+    trained, settings, at_once, monkeypatch
+):
+    """Seconds that are given: of the models, of the answers of those that are there, of the fit."""
+    told = iter([3.0, 5.0, 0.25])
+    monkeypatch.setattr(costs, "_timed", lambda work: (work(), next(told), 0.0))
+    cost = costs._lira(trained, settings.model_copy(update={"n_models": 128}), at_once)
+    epochs = trained.task.config.epochs / costs.TIMED_EPOCHS
+    assert cost.before == pytest.approx(3.0 * epochs * 128 / at_once)
+    queries = min(costs.QUERIES, len(trained.queries))
+    assert queries * cost.each == pytest.approx(5.0 / len(trained.ensemble) * 128 + 0.25)
+    assert len(trained.ensemble) != 128
+
+
 def test_a_hessian_that_is_not_positive_enough_is_damped_more(trained, monkeypatch):
     tried = []
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 
 from membership import data, published
 from membership.data import parsers
@@ -190,3 +191,20 @@ def test_more_records_left_out_than_there_are_is_refused():
     settings = Settings.from_strings({"profile": "tiny", "loo_records": "300"})
     with pytest.raises(InputError, match="loo_records = 300: there are 200"):
         left_out.small_task("digits", settings)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_utility_is_that_of_records_that_a_model_has_not_seen(settings, apart):
+    trained = experiment.train(experiment.task(subjects.Subject("digits-odd"), settings), settings)
+    pool = trained.task.pool
+    test = SimpleNamespace(x=pool.x[:50], y=pool.y[:50]) if apart else None
+    told = experiment.utility(replace(trained, task=replace(trained.task, test=test)))
+    for model, member in enumerate(trained.task.membership):
+        rows = np.arange(50) if apart else np.flatnonzero(~member)
+        x, y = torch.tensor(pool.x[rows]), torch.tensor(pool.y[rows])
+        with torch.no_grad():
+            logits = trained.ensemble.module(model)(x)
+            loss = trained.task.config.loss_of(logits, y).double().mean().item()
+        right = (logits[:, 0] > 0) == (y == 1)
+        assert told["test accuracy (%)"][model] == pytest.approx(100 * right.double().mean().item())
+        assert told["test loss"][model] == pytest.approx(loss, rel=1e-4)
