@@ -33,7 +33,7 @@
       class: `moving-person ${one}`,
       transform: `translate(${(left + side * (0.5 + (i % columns))).toFixed(1)} ${(24 + tall * (0.5 + Math.floor(i / columns))).toFixed(1)}) scale(${size.toFixed(2)})`,
     }, node("circle", { cy: -5, r: 3.4 }), node("path", { d: "M-5.5 8a5.5 7 0 0 1 11 0z" }))).concat(
-      legend(left + 4, 16, [["● a member, found", "member"], ["● never in the data", ""]]),
+      legend(left + 4, 16, [[view.isNarrow ? "● a member" : "● a member, found", "member"], ["● never in the data", ""]]),
     );
   }
 
