@@ -63,7 +63,7 @@ const audit = {
       return `0 proves nothing: ${members.length} members and ${others.length} others are too few. An attack that is never wrong would have a bound of 0 too, at this confidence and delta.`;
     const tied = audit.most(score);
     if (2 * tied > score.length) return `0 proves nothing: ${tied} of ${score.length} records share a score, which hides what there is to find.`;
-    return "0 proves nothing: chance could have done as well. A stronger attack, or more records, may prove more.";
+    return "0 proves nothing: at no threshold were more guesses right than chance allows. A stronger attack, or more records, may prove more.";
   },
 
   counted(values) {

@@ -30,8 +30,8 @@ _TIED = (
     "0 proves nothing: {tied} of {total} records share a score, which hides what there is to find."
 )
 _CHANCE = (
-    "0 proves nothing: chance could have done as well. A stronger attack, or more records, may "
-    "prove more."
+    "0 proves nothing: at no threshold were more guesses right than chance allows. A stronger "
+    "attack, or more records, may prove more."
 )
 Cases = Sequence[tuple[FloatArray, BoolArray]]
 """Scores and truth of each attack, target or both whose bounds share the error."""
