@@ -40,7 +40,9 @@
     const aside = onLog ? 0.01 : 0.25;
     const named = Object.values(presets).map((one) => {
       const [letterX, letterY] = at([aside, game.tpr(game.thresholdAt(aside), one.mu, one.sigma)]);
-      return element("text", { x: letterX - 6, y: letterY - 6, class: `game-label end${isShown(one) ? " member" : ""}` }, one.name);
+      const isLower = one === presets.a;
+      const [dx, dy, side] = isLower ? [8, 16, ""] : [-6, -6, " end"];
+      return element("text", { x: letterX + dx, y: letterY + dy, class: `game-label${side}${isShown(one) ? " member" : ""}` }, one.name);
     });
     const [dotX, dotY] = at(point(state.t));
     svg.replaceChildren(
@@ -78,7 +80,7 @@
     }
     for (const [name, input] of Object.entries(inputs)) {
       input.value = state[name];
-      document.getElementById(`${input.id}-value`).value = state[name].toFixed(2);
+      document.getElementById(`${input.id}-value`).value = state[name].toFixed(2).replace("-", "−");
     }
     for (const button of root.querySelectorAll("[data-preset]")) {
       button.setAttribute("aria-pressed", isShown(presets[button.dataset.preset]));

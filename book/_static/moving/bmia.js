@@ -95,8 +95,8 @@
     const count = isAccused(state).filter(Boolean).length;
     const level = `${100 * LEVELS[state.level]}%`;
     const draws = numbers.count(state).toLocaleString("en");
-    if (state.mended) return `With the factor the test allows for the spread of one more draw. At ${level} it accuses <b class="member">${count}</b> of a hundred innocents, with ${draws} draws or with any other number.`;
-    return `At a nominal ${level} the published p-value, from ${draws} draws, accuses <b class="member">${count}</b> of a hundred innocents. ${count > 35 ? "Everyone a little above the mean is called a member." : "Take more draws, and it accuses more."}`;
+    if (state.mended) return `With the factor the test allows for the spread of one more draw. At ${level} it accuses <b class="member">${count}</b> of these hundred, one or two more or fewer by chance, with ${draws} draws or with any other number.`;
+    return `At a nominal ${level} the published p-value, from ${draws} draws, accuses <b class="member">${count}</b> of a hundred innocents, each by draws of its own; the line is the average one's. ${count > 35 ? "Everyone a little above the mean is called a member." : "Take more draws, and it accuses more."}`;
   }
 
   moving.start("bmia", {

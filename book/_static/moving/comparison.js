@@ -52,7 +52,7 @@
     draw,
     say,
     controls: [
-      { kind: "slider", name: "share", label: "Members among those you ask about", step: 0.01, words },
+      { kind: "slider", name: "share", label: "Members among those you ask about", step: (3 + Math.log10(0.5)) / 270, words },
       { kind: "choice", name: "attack", label: "Attack", options: ["LOSS", "LiRA", "RMIA", "BASE"] },
     ],
   });

@@ -32,7 +32,7 @@
     const attack = iha[knows][forgets];
     return [
       { name: knows ? (forgets ? "IHA, as published" : "IHA with the weight decay") : "IHA without the others", value: attack, kind: "member" },
-      { name: among ? "LiRA, target among references" : "LiRA", value: lira[among], kind: "non-member" },
+      { name: among ? "LiRA with its target" : "LiRA", value: lira[among], kind: "non-member" },
       { name: "LOSS", value: loss, kind: "quiet" },
     ];
   }
@@ -81,7 +81,8 @@
   moving.start("iha", {
     numbers,
     start: { w: 0.55, knows: 1, forgets: 1, among: 0 },
-    ranges: { w: [-0.8, 1.2], knows: [0, 1], forgets: [0, 1], among: [0, 1] },
+    // Further right IHA, which takes both steps by one Hessian, errs on which minimum is nearer.
+    ranges: { w: [-0.8, 0.95], knows: [0, 1], forgets: [0, 1], among: [0, 1] },
     height: (width) => (width < moving.NARROW ? 560 : 318),
     draw,
     say,

@@ -99,7 +99,7 @@
     if (Math.min(...found) > most - 0.005) return "In a round valley all three questions are one. Make the valley longer.";
     const level = names.filter((_, i) => found[i] > most - 0.005);
     const noise = state.exponent > 0.85 ? "Under the noise of SGD" : Math.abs(state.exponent) < 0.15 ? "Under the same noise everywhere, as for a draw from the posterior," : "Under this noise";
-    return `${noise} one does best to ask ${level[0]}: AUC ${most.toFixed(2)}. The loss alone has ${found[1].toFixed(2)}.`;
+    return `${noise} one does best to ask ${level[0]}: AUC ${most.toFixed(2)}. ${found[1] > most - 0.005 ? `The distance has ${found[0].toFixed(2)}` : `The loss alone has ${found[1].toFixed(2)}`}.`;
   }
 
   moving.start("loss_enough", {
