@@ -1,5 +1,6 @@
 """The interactive picture of the membership game, its numbers against scipy's."""
 
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -55,8 +56,8 @@ def test_sliders_move_the_numbers_by_keyboard(game: Page, name: str, key: str) -
     before, numbers = position(game), shown(game)
     game.locator(CONTROLS[name]).focus()
     game.keyboard.press(key)
+    until(lambda: {n for n, at in position(game).items() if at != before[n]}, {name})
     after = position(game)
-    assert {n for n in after if after[n] != before[n]} == {name}
     until(lambda: shown(game) != numbers)
     until(lambda: shown(game), pytest.approx(expected(**after), abs=1e-6))
 
@@ -89,9 +90,9 @@ def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
     rows = {r.locator("td").first.inner_text(): r for r in table.locator("tbody tr").all()}
     for column, (name, (mu, sigma)) in enumerate(PRESETS.items(), start=1):
         game.locator(f"[data-preset={name}]").click()
-        numbers = shown(game)
         until(lambda: position(game) | {"mu": mu, "sigma": sigma} == position(game))
-        assert numbers["auc"] == pytest.approx(0.638, abs=5e-4)
+        until(lambda: shown(game)["auc"], pytest.approx(0.638, abs=5e-4))
+        numbers = shown(game)
         at10 = norm.sf((norm.isf(0.1) - mu) / sigma)
         printed = {
             "AUC": f"{numbers['auc']:.3f}",
@@ -104,11 +105,14 @@ def test_presets_have_the_same_auc_and_the_tables_numbers(game: Page) -> None:
 
 
 def test_the_curve_passes_through_the_point_of_the_threshold(game: Page) -> None:
-    curve = game.locator("#game-roc .game-line.member").get_attribute("d")
-    points = np.array([pair.split() for pair in curve[1:].split("L")], dtype=float)
-    dot = game.locator("#game-roc .game-dot")
-    at = np.array([float(dot.get_attribute(name)) for name in ("cx", "cy")])
-    assert np.linalg.norm(points - at, axis=1).min() < 3  # pixels; the curve is drawn in steps
+    def apart() -> float:
+        curve = game.locator("#game-roc .game-line.member").get_attribute("d")
+        points = np.array([pair.split() for pair in curve[1:].split("L")], dtype=float)
+        dot = game.locator("#game-roc .game-dot")
+        at = np.array([float(dot.get_attribute(name)) for name in ("cx", "cy")])
+        return np.linalg.norm(points - at, axis=1).min()
+
+    until(lambda: apart() < 3)  # pixels; the curve is drawn in steps
 
 
 @pytest.mark.parametrize(("name", "picture"), [("game", "game"), ("index", "first")])
@@ -165,11 +169,10 @@ def test_one_innocent_in_a_hundred(open_page: Callable[..., Page], address: str)
 
 def test_each_drawing_says_what_it_shows(game: Page) -> None:
     game.locator("[data-preset=b]").click()
-    labels = [s.get_attribute("aria-label") for s in game.locator("#membership-game svg").all()]
-    assert len(labels) == 3
-    assert "standard deviation 2.00" in labels[0]
-    assert "area 0.638" in labels[1]
-    assert "22.12% at 1% FPR" in labels[2]
+    drawings = game.locator("#membership-game svg")
+    expect(drawings).to_have_count(3)
+    for i, said in enumerate(("standard deviation 2.00", "area 0.638", "22.12% at 1% FPR")):
+        expect(drawings.nth(i)).to_have_attribute("aria-label", re.compile(re.escape(said)))
 
 
 def test_without_javascript_there_is_text(open_page: Callable[..., Page], address: str) -> None:
