@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -112,11 +112,12 @@ class Times:
         alike = own.values() if piece.train and place >= 0 else [own.get(str(place), {})]
         return max((took[what] for took in alike if {ASKING, what} <= took.keys()), default=None)
 
-    def left(self, piece: Piece, place: int) -> float:
-        """Seconds of a part, as measured, else as expected, less what its training has taken."""
-        known = [self.measured(piece, place, what) or 0.0 for what in (TRAINING, ASKING)]
-        took = self.seconds.get(piece.name, {}).get(str(place), {}).get(TRAINING, 0.0)
-        return max(0.0, (sum(known) or 60 * piece.minutes) - took)
+    def left(self, piece: Piece, place: int, done: float = 0.0) -> float:
+        """Seconds of a part, measured or else expected, of whose training a share is done."""
+        known = [self.measured(piece, place, what) for what in (TRAINING, ASKING)]
+        if known[1] is None:
+            return 60 * piece.minutes * (1 - done)
+        return (known[0] or 0.0) * (1 - done) + known[1]
 
 
 def verdicts() -> Piece:
@@ -246,23 +247,18 @@ def go_on(piece: Piece, times: Times, deadline: float) -> None:
 
 def row(piece: Piece, times: Times) -> list[str]:
     """A piece in the table; what lacks its evidence alone has one part left."""
-    due, whole, epochs = piece.due(), len(piece.parts.items) + bool(piece.gather), ""
+    due, whole, epochs, done = piece.due(), len(piece.parts.items) + bool(piece.gather), "", 0.0
     if due and piece.train is not None:
         try:
             with until(0.0):
                 piece.train(piece.parts.items[due[0]])
-            epochs = "trained"
+            epochs, done = "trained", 1.0
         except Stopped as stopped:
-            epochs = f"{stopped.done:,} of {stopped.total:,} epochs"
-    places: Iterator[int] = iter([*due, *([] if piece.is_written() else [-1])])
-    seconds = [times.left(piece, place) for place in places]
-    return [
-        piece.name,
-        f"{whole - len(seconds)}",
-        f"{len(seconds)}",
-        f"{sum(seconds) / 60:.1f}",
-        epochs,
-    ]
+            epochs, done = f"{stopped.done:,} of {stopped.total:,} epochs", stopped.share
+    places = [*due, *([] if piece.is_written() else [-1])]
+    seconds = [times.left(piece, place, done if place in due[:1] else 0.0) for place in places]
+    left = [f"{whole - len(places)}", f"{len(places)}", f"{sum(seconds) / 60:.1f}"]
+    return [piece.name, *left, epochs]
 
 
 def main(words: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ class Stopped(RunError):
 
     def __init__(self, done: int, total: int) -> None:
         super().__init__(done, total)
-        self.done, self.total = done, total
+        self.done, self.total, self.share = done, total, done / total
 
     def __str__(self) -> str:
         return f"training stopped after {self.done:,} of {self.total:,} epochs; it goes on there"
