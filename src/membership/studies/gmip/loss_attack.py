@@ -34,11 +34,14 @@ FOR_AS_LONG = 40
 RATIO, MORE = "GLiR over the loss attack", "AUC, GLiR less the loss attack for as long (points)"
 
 
-def outputs(name: str, settings: Settings, length: str, start: str = "shared") -> xr.Dataset:
+def outputs(
+    name: str, settings: Settings, length: str, start: str = "shared", targets: int = 0
+) -> xr.Dataset:
     """Evidence: log-odds under targets and shadow models, of random halves of the same records."""
     task = task_of(name, settings)
     pool = experiment.split(task, settings, 0).queries
-    targets, models = settings.audit_models, settings.audit_models + settings.n_reference
+    targets = targets or settings.audit_models
+    models = targets + settings.n_reference
     mask = data.random_halves(models, len(pool), settings.seed)
     steps = settings.audit_steps if length == "few" else task.steps
     return evidence.dataset(
@@ -56,9 +59,11 @@ def outputs(name: str, settings: Settings, length: str, start: str = "shared") -
     )
 
 
+@evidence.version(2)
 def starts(name: str, settings: Settings) -> xr.Dataset:
     """Evidence: the attack's outcomes after the few steps, by whether models share their start."""
-    of_starts = [outcomes(outputs(name, settings, "few", start)) for start in STARTS]
+    targets = settings.start_targets(name)
+    of_starts = [outcomes(outputs(name, settings, "few", start, targets)) for start in STARTS]
     dims = {"auc": ("start", "target"), "tpr": ("start", "target", "rate")}
     return evidence.dataset(
         "measured",
@@ -66,7 +71,7 @@ def starts(name: str, settings: Settings) -> xr.Dataset:
         {"start": list(STARTS)},
         **origin(task_of(name, settings), settings, settings.audit_steps),
         steps=settings.audit_steps,
-        sizes={"Shadow models": str(settings.n_reference), "Targets": str(settings.audit_models)},
+        sizes={"Shadow models": str(settings.n_reference), "Targets": str(targets)},
     )
 
 
