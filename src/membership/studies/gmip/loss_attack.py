@@ -29,25 +29,29 @@ STARTS = ("shared", "own")
 ATTACKS = ("GLiR", "loss (LiRA)", "loss (LiRA), {:,} shadow models")
 SECONDS = " (s)"
 """How a quantity ends that is an attack's time."""
+APART = 1_000_003
+"""Between the seeds of two sets of models."""
 FOR_AS_LONG = 40
 """How many times the shadow models of Figure 6 take about as long as GLiR."""
 RATIO, MORE = "GLiR over the loss attack", "AUC, GLiR less the loss attack for as long (points)"
 
 
 def outputs(
-    name: str, settings: Settings, length: str, start: str = "shared", targets: int = 0
+    name: str, settings: Settings, length: str, start: str = "shared", place: int = 0
 ) -> xr.Dataset:
-    """Evidence: log-odds under targets and shadow models, of random halves of the same records."""
+    """Evidence: log-odds under targets and shadow models, of random halves of the same records.
+
+    The models of another place have other records, halves and starts.
+    """
     task = task_of(name, settings)
-    pool = experiment.split(task, settings, 0).queries
-    targets = targets or settings.audit_models
-    models = targets + settings.n_reference
-    mask = data.random_halves(models, len(pool), settings.seed)
+    pool, seed = experiment.split(task, settings, place).queries, settings.seed + APART * place
+    targets, models = settings.audit_models, settings.audit_models + settings.n_reference
+    mask = data.random_halves(models, len(pool), seed)
     steps = settings.audit_steps if length == "few" else task.steps
     return evidence.dataset(
         "outputs",
         {
-            "log_odds": experiment.log_odds(task, pool, mask, steps, settings.seed, start),
+            "log_odds": experiment.log_odds(task, pool, mask, steps, seed, start),
             "member": mask,
         },
         {"record": pool},
@@ -59,11 +63,14 @@ def outputs(
     )
 
 
-@evidence.version(2)
+@evidence.version(3)
 def starts(name: str, settings: Settings) -> xr.Dataset:
-    """Evidence: the attack's outcomes after the few steps, by whether models share their start."""
-    targets = settings.start_targets(name)
-    of_starts = [outcomes(outputs(name, settings, "few", start, targets)) for start in STARTS]
+    """Evidence: the attack's outcomes after the few steps, by whether models share their start.
+
+    One set of models shows each target's; of several each set counts once, with its mean.
+    """
+    sets, targets = settings.start_sets(name), settings.audit_models
+    of_starts = [_by_set(name, settings, start, sets) for start in STARTS]
     dims = {"auc": ("start", "target"), "tpr": ("start", "target", "rate")}
     return evidence.dataset(
         "measured",
@@ -71,8 +78,18 @@ def starts(name: str, settings: Settings) -> xr.Dataset:
         {"start": list(STARTS)},
         **origin(task_of(name, settings), settings, settings.audit_steps),
         steps=settings.audit_steps,
-        sizes={"Shadow models": str(settings.n_reference), "Targets": str(targets)},
+        sizes={
+            "Shadow models": str(settings.n_reference),
+            "Targets": f"{sets:,} sets of {targets}" if sets > 1 else str(targets),
+        },
     )
+
+
+def _by_set(name: str, settings: Settings, start: str, sets: int) -> dict[str, FloatArray]:
+    found = [outcomes(outputs(name, settings, "few", start, place)) for place in range(sets)]
+    if sets == 1:
+        return found[0]
+    return {key: np.stack([of_set[key].mean(axis=0) for of_set in found]) for key in found[0]}
 
 
 @evidence.version(2)
@@ -153,7 +170,7 @@ def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
             pair = {start: outcome.sel(start=start).values for start in STARTS}
             rows += of_each(key, "start", pair, lowest=0.0, highest=100.0)
             rows += of_each(key, "start", {"shared less own": pair["shared"] - pair["own"]})
-    return tidy(rows, observed(starts, note="Differences are paired by target."))
+    return tidy(rows, observed(starts, note="Differences are paired by target or set."))
 
 
 def loss_scores(answers: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:

@@ -122,9 +122,9 @@ class Settings(DataSettings):
         """Batches with and without each record that are drawn under one noise."""
         return self._or_more(30_000, 150)
 
-    def start_targets(self, name: str) -> int:
-        """Targets of the loss attack with either start, more of them on the run's own data."""
-        return self._or_more(44, self.audit_models) if name == self.dataset else self.audit_models
+    def start_sets(self, name: str) -> int:
+        """Sets of targets, each with its own records and shadow models, of the own data more."""
+        return self._or_more(100, 1) if name == self.dataset else 1
 
     @property
     def panel_repeats(self) -> int:
