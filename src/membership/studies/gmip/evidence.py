@@ -35,6 +35,7 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         "noised-{}": noise.noised,
         "times-{}": loss_attack.timed_attacks,
         "plain-{}": utility.plain,
+        "sets-{}": loss_attack.sets,
         "released-{}": forensics.released,
         "spectral-{}": spectrum.spectral,
         "rivals-{}-one": partial(rivals.few_steps, steps=1),

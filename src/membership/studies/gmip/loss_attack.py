@@ -63,14 +63,25 @@ def outputs(
     )
 
 
-@evidence.version(3)
 def starts(name: str, settings: Settings) -> xr.Dataset:
-    """Evidence: the attack's outcomes after the few steps, by whether models share their start.
+    """Evidence: the attack's outcomes after the few steps, by whether models share their start."""
+    of_starts = [outcomes(outputs(name, settings, "few", start)) for start in STARTS]
+    return _of_starts(name, settings, of_starts, str(settings.audit_models))
 
-    One set of models shows each target's; of several each set counts once, with its mean.
-    """
-    sets, targets = settings.start_sets(name), settings.audit_models
-    of_starts = [_by_set(name, settings, start, sets) for start in STARTS]
+
+def sets(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: the same of many sets of models, each of which counts once, with its mean."""
+    places, of_starts = range(settings.start_sets), []
+    for start in STARTS:
+        found = [outcomes(outputs(name, settings, "few", start, place)) for place in places]
+        means = {key: np.stack([of[key].mean(axis=0) for of in found]) for key in found[0]}
+        of_starts.append(means)
+    return _of_starts(name, settings, of_starts, f"{len(places)} sets of {settings.audit_models}")
+
+
+def _of_starts(
+    name: str, settings: Settings, of_starts: list[dict[str, FloatArray]], targets: str
+) -> xr.Dataset:
     dims = {"auc": ("start", "target"), "tpr": ("start", "target", "rate")}
     return evidence.dataset(
         "measured",
@@ -78,18 +89,8 @@ def starts(name: str, settings: Settings) -> xr.Dataset:
         {"start": list(STARTS)},
         **origin(task_of(name, settings), settings, settings.audit_steps),
         steps=settings.audit_steps,
-        sizes={
-            "Shadow models": str(settings.n_reference),
-            "Targets": f"{sets:,} sets of {targets}" if sets > 1 else str(targets),
-        },
+        sizes={"Shadow models": str(settings.n_reference), "Targets": targets},
     )
-
-
-def _by_set(name: str, settings: Settings, start: str, sets: int) -> dict[str, FloatArray]:
-    found = [outcomes(outputs(name, settings, "few", start, place)) for place in range(sets)]
-    if sets == 1:
-        return found[0]
-    return {key: np.stack([of_set[key].mean(axis=0) for of_set in found]) for key in found[0]}
 
 
 @evidence.version(2)
@@ -159,10 +160,14 @@ def outcomes(answers: xr.Dataset) -> dict[str, FloatArray]:
     return {"auc": 100 * areas(scores, member), "tpr": 100 * np.array(tpr)}
 
 
-def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """The loss attack after the few steps, with and without shared initial weights."""
-    rows = []
-    for dataset in starts:
+def by_start(starts: Sequence[xr.Dataset], sets: Sequence[xr.Dataset] = ()) -> pd.DataFrame:
+    """The loss attack after the few steps, with and without shared initial weights.
+
+    By sets of targets where there are some.
+    """
+    rows, by_set = [], {dataset.attrs["set"]: dataset for dataset in sets}
+    found = [by_set.get(dataset.attrs["set"], dataset) for dataset in starts]
+    for dataset in found:
         for i, quantity in enumerate(("AUC (%)", *map(tpr_label, RATES))):
             about = {"data": dataset.attrs["set"], "steps": dataset.attrs["steps"]}
             key = about | {"quantity": quantity}
@@ -170,7 +175,7 @@ def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
             pair = {start: outcome.sel(start=start).values for start in STARTS}
             rows += of_each(key, "start", pair, lowest=0.0, highest=100.0)
             rows += of_each(key, "start", {"shared less own": pair["shared"] - pair["own"]})
-    return tidy(rows, observed(starts, note="Differences are paired by target or set."))
+    return tidy(rows, observed(found, note="Differences are paired by target or set."))
 
 
 def loss_scores(answers: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:

@@ -122,9 +122,10 @@ class Settings(DataSettings):
         """Batches with and without each record that are drawn under one noise."""
         return self._or_more(30_000, 150)
 
-    def start_sets(self, name: str) -> int:
-        """Sets of targets, each with its own records and shadow models, of the own data more."""
-        return self._or_more(100, 1) if name == self.dataset else 1
+    @property
+    def start_sets(self) -> int:
+        """Sets of targets with either start, each with its own records and shadow models."""
+        return self._or_more(100, 2)
 
     @property
     def panel_repeats(self) -> int:
