@@ -53,7 +53,7 @@ def counted() -> dict[str, int]:
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE).parts
         found[inside[0] if len(inside) > 1 else "beside the rooms"] += code_lines(path.read_text())
-    for folder in ("tests", "workflow", "benchmarks"):
+    for folder in ("tests", "workflow", "benchmarks", "recipes"):
         found[folder] = sum(code_lines(path.read_text()) for path in (ROOT / folder).rglob("*.py"))
     scripts = (ROOT / "book" / "_static").rglob("*.js")
     found["pages' scripts"] = sum(len(path.read_text().splitlines()) for path in scripts)

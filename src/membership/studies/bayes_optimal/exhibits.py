@@ -24,7 +24,7 @@ augmentation, finite_games, gaussian, posterior = later(
 logistic, ladder_tables, network_tables, promises = later(
     __package__, "logistic", "ladder_tables", "network_tables", "promises"
 )
-networks, splits, imagenet = later(__package__, "networks", "splits", "imagenet.table")
+networks, splits = later(__package__, "networks", "splits")
 
 
 def _names(settings: Settings) -> list[str]:
@@ -77,7 +77,10 @@ def _against(across: str, up: str, key: str, word: str) -> "Callable[[pd.DataFra
 
 
 def _table_3(_: "xr.Dataset") -> pd.DataFrame:
-    raise InputError("Table 3 is trained by the ImageNet recipe, not by this chapter; see its page")
+    raise InputError(
+        "Table 3 is trained by `python -m recipes.imagenet --root FOLDER` in a clone, not by this "
+        "chapter; see the page of its recipe"
+    )
 
 
 exhibit = exhibits_of(__package__)
@@ -142,5 +145,5 @@ EXHIBITS = (
     ),
     exhibit("ctl-18", promises.control_18, GAME, draw=promises.draw_promises),
     exhibit("ctl-14", augmentation.by_augmentation, names.augmented),
-    exhibit("tab-3", _table_3, "imagenet", judge=imagenet.comparison),
+    exhibit("tab-3", _table_3, "imagenet", judge=network_tables.judged_on_imagenet),
 )

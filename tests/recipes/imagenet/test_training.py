@@ -11,9 +11,9 @@ from torch import nn
 
 from membership import data
 from membership.errors import InputError, RunError
-from membership.studies.bayes_optimal.imagenet import training
-from membership.studies.bayes_optimal.imagenet.training import AUGMENTATIONS, Crops, Job
 from membership.training import TrainingConfig, batch_order
+from recipes.imagenet import training
+from recipes.imagenet.training import AUGMENTATIONS, Crops, Job
 
 CPU = torch.device("cpu")
 NONE, SMALL, LARGE = AUGMENTATIONS

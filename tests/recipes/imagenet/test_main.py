@@ -7,8 +7,8 @@ import pytest
 
 from membership import exhibits
 from membership.errors import RunError
-from membership.studies.bayes_optimal.imagenet import table
-from membership.studies.bayes_optimal.imagenet.__main__ import EXHIBIT, main
+from recipes.imagenet import table
+from recipes.imagenet.__main__ import EXHIBIT, main
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,7 @@ def test_a_failed_or_stopped_run_exits_1(arguments, raised, message, capsys, mon
 
 
 def test_the_module_runs_as_a_command(imagenet):
-    command = [sys.executable, "-m", "membership.studies.bayes_optimal.imagenet"]
+    command = [sys.executable, "-m", "recipes.imagenet"]
     done = subprocess.run(
         [*command, "--root", "/nowhere"], capture_output=True, text=True, check=False
     )
