@@ -8,9 +8,9 @@ from unittest import mock
 
 import torch
 
-from membership import running
-from membership.cli.command_line import show
-from membership.running.pieces import DEVICE_COLUMNS, TOLERANCE, cells, steps
+from membership.book import running
+from membership.book.cli.command_line import show
+from membership.book.running.pieces import DEVICE_COLUMNS, TOLERANCE, cells, steps
 
 
 def main(chosen: Sequence[str], profile: str = "tiny") -> int:

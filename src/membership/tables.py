@@ -21,8 +21,7 @@ import numpy as np
 
 from membership import memory, paths
 from membership.arrays import BoolArray, FloatArray
-from membership.errors import InputError
-from membership.settings import brief
+from membership.errors import InputError, brief
 
 if TYPE_CHECKING:
     import polars

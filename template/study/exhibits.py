@@ -1,7 +1,7 @@
 """The chapter's exhibits, in the order of its page; their words are in ``exhibits.toml``."""
 
-from membership.exhibits.declaration import drawn, exhibits_of, later
-from membership.studies.my_paper import evidence
+from membership.book.exhibits.declaration import drawn, exhibits_of, later
+from membership.book.studies.my_paper import evidence
 
 (overfitting,) = later(__package__, "overfitting")
 exhibit = exhibits_of(__package__)

@@ -12,8 +12,7 @@ from membership.data import npz, pictures, public
 from membership.data.dataset import Dataset, record_digest
 from membership.data.npz import Prepared
 from membership.data.public import PURCHASE_LIKE, as_float
-from membership.errors import InputError
-from membership.settings import brief
+from membership.errors import InputError, brief
 
 if TYPE_CHECKING:
     import polars
