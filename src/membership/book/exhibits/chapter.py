@@ -131,7 +131,7 @@ def open_chapter(settings: Any) -> Chapter:
     """
     exhibits = declared(settings.chapter)
     if not exhibits:
-        raise InputError(f"chapter {settings.chapter!r} declares no exhibits; see EXHIBITS")
+        raise InputError(f"chapter {settings.chapter!r} declares no exhibits in its exhibits.toml")
     files.require_citable(settings)
     return Chapter(settings, exhibits)
 

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from membership.book.exhibits.homes import ID, chapter_of
-from membership.book.exhibits.words import kind_of, label_of, words_of
+from membership.book.exhibits.sentences import sentence
+from membership.book.exhibits.words import about_of, kind_of, label_of, words_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from membership.book.exhibits.source import Source
+
+_STUDIES = "membership.book.studies"
 
 
 @dataclass(frozen=True)
@@ -128,61 +132,19 @@ def declared(chapter: str) -> tuple[Exhibit, ...]:
     Returns
     -------
     tuple of Exhibit
-        Empty where the chapter has no module ``exhibits``.
+        Empty where the chapter has no ``exhibits.toml``.
 
     Raises
     ------
-    ValueError
-        Two exhibits have one id, or an exhibit is of another chapter.
+    AttributeError, ModuleNotFoundError
+        A function that is named is not there.
+    TypeError
+        A function takes other arguments, or an exhibit has no such field.
     """
-    exhibits = tuple(declarations(chapter, "exhibits", "EXHIBITS"))
-    ids = [exhibit.id for exhibit in exhibits]
-    for exhibit in exhibits:
-        if exhibit.chapter != chapter or ids.count(exhibit.id) > 1:
-            raise ValueError(f"exhibit {exhibit.id} in {chapter}: of another chapter, or twice")
-    return exhibits
-
-
-class _Later:
-    """A module that is imported when one of its functions is called."""
-
-    def __init__(self, module: str) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def call(*args: Any, **keywords: Any) -> Any:
-            return getattr(importlib.import_module(self._module), name)(*args, **keywords)
-
-        return call
-
-
-def later(package: str, *modules: str) -> tuple[Any, ...]:
-    """Modules of a package whose functions are imported when they are called.
-
-    For declarations: what lists exhibits must not wait for torch, which computes them.
-    """
-    return tuple(_Later(f"{package}.{name}") for name in modules)
-
-
-_PLOTS, _SENTENCES = later("membership", "plots", "book.exhibits.sentences")
-
-
-def fields_of(chapter: str) -> dict[str, dict[str, Any]]:
-    """What ``exhibits.toml`` of a chapter says, as fields of an `Exhibit` by id.
-
-    A table ``says`` or ``alt`` is a sentence by rows that have names, and a table ``draw`` what
-    `drawn` takes.
-    """
-    exhibits = {}
-    for exhibit_id, words in words_of(chapter).items():
-        sentences = {
-            name: functools.partial(_SENTENCES.sentence, words[name])
-            for name in ("says", "alt")
-            if not isinstance(words.get(name, ""), str)
-        }
-        drawing = {"draw": drawn(**words["draw"])} if "draw" in words else {}
-        exhibits[exhibit_id] = words | sentences | drawing
-    return exhibits
+    about = about_of(chapter)
+    return tuple(
+        exhibit(chapter, each, dict(said), about) for each, said in words_of(chapter).items()
+    )
 
 
 @dataclass(frozen=True)
@@ -201,59 +163,78 @@ class Reading:
     make: "Callable[[Source], Any] | None" = None
 
 
-def exhibits_of(
-    package: str, about: Callable[..., dict[str, Any]] | None = None
-) -> Callable[..., Exhibit]:
-    """The function by which a chapter declares its exhibits; words are in ``exhibits.toml``.
+def exhibit(chapter: str, exhibit_id: str, said: dict[str, Any], about: str = "") -> Exhibit:
+    """An exhibit as its table in ``exhibits.toml`` declares it.
 
-    ``exhibit(name, function, *evidence, settings=False, **fields)`` declares the one whose table is
-    the function's of each evidence in turn: of a data set for a name, of a list for a function of
-    the settings that says several names, of what it makes for a `Reading`; and of the settings
-    last, where it asks for them. Further fields are those of `Exhibit`. ``about``, of all data sets
-    read and, by keyword, what the table says of itself, gives the table's ``attrs``.
+    ``table`` is the function that makes its table, of each thing in ``reads`` in turn, and of the
+    settings last where its last parameter is called so. A thing that is read is a data set's
+    evidence by its name, or what a name of the chapter's modules stands for: a function of the
+    settings that says several names, for a list of them, or a `Reading`. `_function` says how
+    functions are named. ``says`` or ``alt`` may be a sentence by rows that have names instead, and
+    ``draw`` one of `membership.plots`.
     """
-    chapter = package.rpartition(".")[2]
-    fields_by_id, prefix = fields_of(chapter), chapter.replace("_", "-")
+    function = _function(chapter, said.pop("table"))
+    readings = [_reading(chapter, part) for part in said.pop("reads", ())]
+    takes = inspect.signature(function)
+    of_settings = "settings" in takes.parameters
+    takes.bind(*readings, *([None] if of_settings else []))
 
-    def exhibit(
-        name: str,
-        function: Callable[..., pd.DataFrame],
-        *evidence: str | Callable[[Any], Sequence[str]] | Reading,
-        settings: bool = False,
-        **fields: Any,
-    ) -> Exhibit:
-        readings = [_reading(part) for part in evidence]
+    def needs(chosen: Any) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for part in readings for name in part.names(chosen)))
 
-        def needs(chosen: Any) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(name for part in readings for name in part.names(chosen)))
+    def compute(source: "Source") -> pd.DataFrame:
+        arguments = [source.made(part.make) if part.make else source for part in readings]
+        table = function(*arguments, *([source.settings] if of_settings else []))
+        if about:
+            read = [source.evidence(name) for name in needs(source.settings)]
+            table.attrs = _function(chapter, about)(*read, **table.attrs)
+        return table
 
-        def compute(source: "Source") -> pd.DataFrame:
-            arguments = [source.made(part.make) if part.make else source for part in readings]
-            table = function(*arguments, *([source.settings] if settings else []))
-            if about is not None:
-                read = [source.evidence(name) for name in needs(source.settings)]
-                table.attrs = about(*read, **table.attrs)
-            return table
-
-        exhibit_id = f"{prefix}-{name}"
-        return Exhibit(
-            exhibit_id, compute=compute, needs=needs, **fields_by_id[exhibit_id] | fields
-        )
-
-    return exhibit
+    for name in _FUNCTIONS & said.keys():
+        said[name] = _named(chapter, name, said[name])
+    return Exhibit(exhibit_id, compute=compute, needs=needs, **said)
 
 
-def _reading(evidence: str | Callable[[Any], Sequence[str]] | Reading) -> Reading:
-    if isinstance(evidence, Reading):
-        return evidence
-    if isinstance(evidence, str):
-        return Reading(lambda settings: [evidence], lambda source: source.evidence(evidence))
-    return Reading(evidence, lambda source: [source.evidence(n) for n in evidence(source.settings)])
+_FUNCTIONS = {"draw", "judge", "says", "records", "alt"}
 
 
-def drawn(name: str, **options: Any) -> "Callable[[pd.DataFrame], Figure]":
-    """How an exhibit is drawn: one of `membership.plots`, imported when a figure is asked for."""
-    return functools.partial(getattr(_PLOTS, name), **options)
+def _named(chapter: str, field: str, said: Any) -> Any:
+    """What is declared under a field that takes a function, or text."""
+    if field == "alt" and isinstance(said, str):
+        return said
+    if isinstance(said, str) or "function" in said:
+        return _function(chapter, said)
+    if field == "draw":
+        return functools.partial(_draw, **said)
+    return functools.partial(sentence, said)
+
+
+def _function(chapter: str, said: str | Mapping[str, Any]) -> Callable[..., Any]:
+    """What ``module.name`` of a chapter stands for.
+
+    ``{ function = "module.name", ... }`` gives arguments by name besides.
+    """
+    if isinstance(said, str):
+        module, _, name = said.rpartition(".")
+        return getattr(importlib.import_module(f"{_STUDIES}.{chapter}.{module}"), name)
+    arguments = {name: value for name, value in said.items() if name != "function"}
+    return functools.partial(_function(chapter, said["function"]), **arguments)
+
+
+def _reading(chapter: str, said: str) -> Reading:
+    if "." not in said:
+        return Reading(lambda settings: [said], lambda source: source.evidence(said))
+    found = _function(chapter, said)
+    if isinstance(found, Reading):
+        return found
+    return Reading(found, lambda source: [source.evidence(n) for n in found(source.settings)])
+
+
+def _draw(table: pd.DataFrame, name: str, **options: Any) -> "Figure":
+    """Draw by one of `membership.plots`, imported when a figure is asked for."""
+    from membership import plots
+
+    return getattr(plots, name)(table, **options)
 
 
 def declarations(chapter: str, module: str, name: str) -> Any:
@@ -261,7 +242,7 @@ def declarations(chapter: str, module: str, name: str) -> Any:
 
     Found by name and not imported above: chapters stand on this room.
     """
-    path = f"membership.book.studies.{chapter}.{module}"
+    path = f"{_STUDIES}.{chapter}.{module}"
     try:
         return getattr(importlib.import_module(path), name)
     except ModuleNotFoundError as error:

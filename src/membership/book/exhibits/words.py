@@ -11,16 +11,24 @@ _KINDS = {"tab": "table", "fig": "figure", "ctl": "control"}
 
 
 @cache
+def _read(chapter: str) -> dict[str, Any]:
+    file = files("membership") / "book" / "studies" / chapter / "exhibits.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+
+
 def words_of(chapter: str) -> dict[str, dict[str, Any]]:
     """What is said of each exhibit, by id: its label, its kind and the fields of its table."""
-    file = files("membership") / "book" / "studies" / chapter / "exhibits.toml"
-    if not file.is_file():
-        return {}
     prefix = chapter.replace("_", "-")
     return {
         f"{prefix}-{name}": {"label": label_of(f"{prefix}-{name}"), **fields}
-        for name, fields in tomllib.loads(file.read_text(encoding="utf-8")).items()
+        for name, fields in _read(chapter).items()
+        if isinstance(fields, dict)
     }
+
+
+def about_of(chapter: str) -> str:
+    """The function, of all that was read, that gives what a table of the chapter says of itself."""
+    return _read(chapter).get("about", "")
 
 
 def kind_of(exhibit_id: str) -> str:

@@ -9,8 +9,8 @@ from sklearn.metrics import roc_auc_score
 
 from membership import attacks, evidence, metrics
 from membership.book import published
+from membership.book.exhibits import declared
 from membership.book.studies.bayes_optimal import (
-    exhibits,
     names,
     network_tables,
     networks,
@@ -309,7 +309,7 @@ def test_the_spread_of_thresholds_is_that_of_a_loop(game, table):
 
 def test_the_sentence_has_the_paired_leads_at_both_ends(table):
     lead = table[table["attack"] == "MAST less MALT"].set_index(["references", "metric"])
-    (exhibit,) = (one for one in exhibits.EXHIBITS if one.id == "bayes-optimal-ctl-12")
+    (exhibit,) = (one for one in declared("bayes_optimal") if one.id == "bayes-optimal-ctl-12")
     said = exhibit.says(table)
     for count in (5, 10):
         row = lead.loc[(count, ACCURACY)]

@@ -5,6 +5,6 @@ every file of evidence. Then a file a question of the page: `gaussian` (Figure 1
 `splits` (Table 1), `ladder` and `ladder_tables` (Table 1 by features and penalties),
 `network_tables` and `promises` (Table 2, and what Property 2 promises there), `augmentation` and
 the folder `imagenet` (Table 3), `posterior` (games in which the Bayes-optimal attack is exact),
-`finite_games` (games in which all can be summed). ``exhibits`` leads from an id to its function,
-`claims` decides what is claimed.
+`finite_games` (games in which all can be summed). ``exhibits.toml`` declares what they show, of
+what `reads` says; `claims` decides what is claimed.
 """

@@ -27,6 +27,7 @@ from membership.book.studies.bayes_optimal.names import (
     VALIDATION,
     of_splits,
 )
+from membership.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -367,3 +368,8 @@ def _between(gap: np.ndarray, target: float) -> np.ndarray | None:
             part = (target - below) / (above - below)
             return (1 - part) * np.eye(len(gap))[low - 1] + part * np.eye(len(gap))[low]
     return None
+
+
+def table_3(_: xr.Dataset) -> pd.DataFrame:
+    """Refused: the paper's recipe for ImageNet makes it."""
+    raise InputError("Table 3 is trained by the ImageNet recipe, not by this chapter; see its page")

@@ -265,3 +265,22 @@ def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> list[dict]:
             {name: groups[n, *name].to_numpy() for name in names},
         )
     ]
+
+
+def draw_against(table: pd.DataFrame, across: str, up: str, key: str, word: str) -> "Figure":
+    """The AUC of one attack over another's, with the line on which they are level."""
+    areas = table[table["metric"] == AUC]
+    keys = [name for name in ("n", "ratio", "temperature") if name in table]
+    points = areas[areas["attack"] == up].merge(
+        areas[areas["attack"] == across][[*keys, "value"]], on=keys, suffixes=("", "_across")
+    )
+    series = points[key].map(lambda value: f"{word} = {value:g}")
+    articles = {"loss": "the loss", "loss difference": "the loss difference"}
+    labels = {"": tuple(f"AUC of {articles.get(name, name)} (%)" for name in (across, up))}
+    return plots.scatter_panels(
+        points.assign(panel="", series=series),
+        x="value_across",
+        y="value",
+        identity=True,
+        labels=labels,
+    )

@@ -3,6 +3,6 @@
 Read `settings`, `experiment` (who is trained on what), `trained` (models and posteriors),
 `answers` and `measured` (what they are asked) and `evidence`, which lists what gathers every file;
 `scores` reads it. Then a file a question of the page: `toy`, `tables`, `equal_budgets`, `accuracy`,
-`thresholds`, `p_values`, `posteriors`, `convolutional`, `theory`. `exhibits` leads from an id to
-its function, `claims` decides what is claimed.
+`thresholds`, `p_values`, `posteriors`, `convolutional`, `theory`. ``exhibits.toml`` declares
+what they show, of what `reads` says; `claims` decides what is claimed.
 """

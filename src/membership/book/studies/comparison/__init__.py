@@ -6,5 +6,6 @@ attack finds most), `costs` (what reference models cost and buy), `thresholds` (
 advance), `tuning` (settings by references), `agreement` (do attacks find the same members),
 `bounds` (what is proven, and where there is nothing to find), `risk` (who is at risk, and what
 plays another game), `outside` (two attacks as others run them), `convolutional` (a network of
-another chapter). `exhibits` leads from an id to its function, `claims` decides what is claimed.
+another chapter). ``exhibits.toml`` declares what they show, of what `reads` says; `claims` decides
+what is claimed.
 """

@@ -8,6 +8,6 @@ gap on real gradients), `several_steps`, `law_of_k` (single records), `utility` 
 privacy costs), `shared_steps` (noise that classes share), `noise` (the best attack under noise),
 `spectrum` (how much noise it takes), `training_promise` (all steps attacked), `loss_attack` (Figure
 6, and time), `rivals` and `rival_table` (gradient and loss on the same models), `forensics` (the
-authors' pictures). `claims` and `formula_tests` decide the claims; `exhibits` leads from an id to
-its function, and ``exhibits.toml`` says of each exhibit what it asks.
+authors' pictures). `claims` and `formula_tests` decide the claims; ``exhibits.toml`` declares what
+each exhibit asks and shows, of what `reads` says.
 """

@@ -9,5 +9,5 @@ Then a file a question of the page, each with its tables, its sentences and its 
 ``against_references``, ``inversion``, ``costs``, ``score_taken_apart``, ``clean_game``,
 ``whole_game`` and ``by_damping`` (with the numbers of ``further_records`` and ``probability``),
 ``leave_one_out`` and ``small_game``, ``theory``, ``noise``, ``shuffled`` and ``expected``. What
-they show is declared in ``exhibits``, and tested in ``claims``.
+they show, of what ``reads`` says, is declared in ``exhibits.toml``, and tested in ``claims``.
 """

@@ -16,6 +16,7 @@ from membership import attacks, metrics, plots
 from membership.arrays import BoolArray, FloatArray
 from membership.book import published
 from membership.book.exhibits.sentences import joined
+from membership.book.published.tables import misprints
 from membership.book.studies.iha import subjects
 from membership.book.studies.iha.evaluation import Evaluation, table_of
 from membership.book.studies.iha.forms import FRACTIONS, KEPT
@@ -353,3 +354,12 @@ def together(pair: Sequence[FloatArray], member: BoolArray, rate: float) -> dict
         for name, score in zip(PAIR, pair, strict=True)
     }
     return {FALSE: 100 * false, TRUE: 100 * true, AHEAD: 100 * (true - false), **alone}
+
+
+def control_7() -> pd.DataFrame:
+    """Numbers that the paper prints twice, differently."""
+    return misprints("iha")
+
+
+def control_7_said(table: pd.DataFrame) -> str:
+    return f"{len(table)} pairs of printed numbers that should be one, or in another order."

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from membership import metrics
+from membership import metrics, plots
 from membership.book.exhibits.tidy import tidy
 from membership.book.studies.loss_enough.logistic import OPTIMISERS, OTHERS, PENALTY, LogisticGame
 from membership.book.studies.loss_enough.mean import DIMENSIONS, RECORDS, MeanGame
@@ -37,6 +37,11 @@ from membership.book.studies.loss_enough.ridge import PLAIN, Noise, Recipe, Ridg
 from membership.book.studies.loss_enough.settings import Settings
 from membership.metrics import exactly
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KNOWN = "others known"
+"""What stands for an attack's knowledge where it is drawn along an axis."""
 BEHIND, LOG_RATES = "AUC behind the best (points)", "log TPR at 1% FPR"
 CORRECTED, APART = f"{IHA_STAR} less {IHA}", f"{BEST_PARAMETERS} over {BEST_LOSS}"
 # The contrasts of the two-by-two, and what stands for the knowledge of a contrast.
@@ -285,3 +290,32 @@ def _grid(settings: Settings) -> dict[str, str]:
         "Weights on the grid": f"{settings.grid_points}² = {settings.grid_points**2:,}",
         "Weight decay, logistic regression": f"{PENALTY / (OTHERS + 1):g}",
     }
+
+
+def draw_lines(
+    table: pd.DataFrame,
+    x: str,
+    attacks: Sequence[str],
+    x_label: str,
+    panel: str = "",
+    metrics: Sequence[str] = (AUC,),
+    log: bool = False,
+) -> "Figure":
+    """Some attacks' numbers against a key, a panel for each value of some columns.
+
+    Without such columns there is a panel a metric.
+    """
+    shown = table[table["attack"].isin(attacks) & table["metric"].isin(metrics)]
+    order = {name: i for i, name in enumerate(attacks)}
+    shown = shown.sort_values("attack", key=lambda names: names.map(order), kind="stable")
+    if x == KNOWN:
+        shown = shown.copy()
+        shown[KNOWN] = shown["others"].map({POPULATION: 0.0, ALL: 1.0})
+    if panel:
+        names = table[panel.split()].agg(", ".join, axis=1)
+        place = names.map({name: i for i, name in enumerate(names.unique())})
+        shown = shown.assign(panel="AUC (%), " + names, place=place)
+        shown = shown.sort_values("place", kind="stable")
+    else:
+        shown = shown.assign(panel=shown["metric"])
+    return plots.lines_with_intervals(shown, x=x, panel="panel", x_label=x_label, log_x=log)
