@@ -259,7 +259,7 @@ def test_at_the_printed_gap_numbers_are_interpolated():
     assert value["MATT less MALT", AUC] == pytest.approx(6)
     assert value["MATT less MALT", ACCURACY] == pytest.approx(5 - 2 * PRINTED_GAP)
     assert set(there["n_repeats"]) == {SPLITS}
-    said = ladder_tables.say_penalties(table)
+    said = ladder_tables.by_penalty_said(table)
     assert "At n = 400 and the printed gap MALT has 58.2%, +3.8 points from the print" in said
     assert "From C = 0.01 to C = 1 MALT goes from 52.0% to 60.0%" in said
 

@@ -251,8 +251,8 @@ def test_malt_is_0_1_at_log_2_and_its_lead_is_told_by_models_and_by_auc(table):
     area, right = (numbers[a, AUC] for a in ("MALT", "0-1"))
     np.testing.assert_allclose(right, numbers["0-1", ACCURACY])
     assert auc["value"] == pytest.approx((area - right).mean())
-    assert len(logistic.draw_models(found).axes) == 2
-    assert f"{leads[40]:+.2f} with a threshold from 2." in logistic.say_models(found)
+    assert len(logistic.by_models_drawn(found).axes) == 2
+    assert f"{leads[40]:+.2f} with a threshold from 2." in logistic.by_models_said(found)
 
 
 @pytest.mark.slow

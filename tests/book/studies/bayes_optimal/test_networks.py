@@ -225,7 +225,7 @@ def test_a_data_set_too_small_for_table_2_is_refused():
 )
 def test_a_best_temperature_is_one_between_the_ends(values, where):
     sweep = pd.DataFrame({"series": "MAST on the networks", "temperature": [0.01, 1, 100]})
-    said = posterior.say_temperatures(sweep.assign(value=values))
+    said = posterior.temperatures_said(sweep.assign(value=values))
     assert said.endswith(f"it is largest {where}" + ("" if where.endswith(".") else "."))
     assert f"{values[0]:.1f}% at T = 0.01 and {values[-1]:.1f}% at T = 100" in said
 
@@ -334,14 +334,14 @@ def test_a_histogram_counts_every_record_once(game):
 def test_the_sentence_says_whether_the_least_losses_are_members(game):
     table = network_tables.histograms(game)
     members = table[table["metric"] == names.MEMBERS].sort_values("nats")
-    said = network_tables.say_histograms(table)
+    said = network_tables.histograms_said(table)
     assert members["value"].idxmax() == members.index[0]
     assert said.endswith(
         f"the least loss {members['value'].iloc[0]:.0f}% are members, the most of all."
     )
     # Where the members are elsewhere, both ends are told.
     table.loc[members.index[1], "value"] = 101.0
-    said = network_tables.say_histograms(table)
+    said = network_tables.histograms_said(table)
     assert f"about {members['nats'].iloc[1]:.1g} nats 101% are members" in said
     assert said.endswith(f"the least loss {members['value'].iloc[0]:.0f}%.")
-    assert "% of their areas overlap" in network_tables.histograms_in_words(table)
+    assert "% of their areas overlap" in network_tables.histograms_described(table)

@@ -24,12 +24,12 @@ def test_figure_1_curves_converge():
 
 def test_table_5_agrees_in_all_120_places():
     table = theory.table_5()
-    compared = theory.table_5_comparison(table)
+    compared = theory.table_5_judged(table)
     assert len(compared) == 120
     assert (compared["verdict"] == "agrees").all()
     assert (compared["published"] - compared["value"]).abs().max() < 0.005
     off = table.assign(value=table["value"] + 0.05)
-    assert set(theory.table_5_comparison(off)["verdict"]) == {"differs"}
+    assert set(theory.table_5_judged(off)["verdict"]) == {"differs"}
 
 
 def test_every_noise_level_above_zero_is_the_dp_one():

@@ -69,7 +69,7 @@ def test_published_times_stand_beside_without_a_verdict(evaluations):
     label = evaluations[0].label
     table = published.table("iha_table6").assign(dataset=label, low=0.0, high=1e6)
     table.attrs = {"setup": {label: {"published": "Purchase-100(S)"}}}
-    judged = inversion.beside(table, "iha_table6")
+    judged = inversion.beside_judged(table, "iha_table6")
     assert judged["published"].notna().all()
     is_time = judged["metric"].isin(["precompute time (s)", "time per sample (s)"])
     assert set(judged.loc[is_time, "verdict"]) == {"seconds of another machine"}

@@ -26,7 +26,7 @@ def test_the_size_of_the_readme_is_told_where_it_was_run(gathered):
     assert value["kernel of 10000 records (s)"] == 57.0
     assert value["LOOD and AUC of all 10000 records from one inverse (s)"] == 45.5
     assert value["largest memory of the run, with 10000 records (GiB)"] == 2.1
-    assert one_inverse.say_costs(one_inverse.table(many, [])).startswith(
+    assert one_inverse.table_said(one_inverse.table(many, [])).startswith(
         "Retraining for a record takes "
     )
 

@@ -95,7 +95,7 @@ def statements(settings: Settings) -> pd.DataFrame:
     )
 
 
-def say_statements(table: pd.DataFrame) -> str:
+def statements_said(table: pd.DataFrame) -> str:
     """The worst case of each statement."""
     bounds = table[table["metric"] == EXCESS]["value"].max()
     holds = "holds in every game" if bounds <= 0 else f"is exceeded by {bounds:.2g}"

@@ -75,7 +75,7 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     return tidy(parts, attrs | {"sizes": attrs["sizes"] | {"Games": "1"}, "note": note})
 
 
-def say_figure_1(table: pd.DataFrame) -> str:
+def figure_1_said(table: pd.DataFrame) -> str:
     """The AUC of the game drawn, by attack."""
     auc = {
         attack: metrics.auc(rows["score"].to_numpy(), rows["member"].astype(bool).to_numpy())
@@ -125,7 +125,7 @@ def gaussian_accuracies(settings: Settings) -> pd.DataFrame:
     return tidy(rows, _attrs(settings))
 
 
-def say_accuracies(table: pd.DataFrame) -> str:
+def gaussian_accuracies_said(table: pd.DataFrame) -> str:
     """How often each attack is wrong, and what the best threshold of one game hides."""
     return each(
         table.assign(wrong=100 - table["exact"]),

@@ -86,7 +86,7 @@ def against_gap(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     return tidy(rows, _attrs(measured, trials))
 
 
-def draw_gaps(table: pd.DataFrame) -> "Figure":
+def against_gap_drawn(table: pd.DataFrame) -> "Figure":
     """Control 10: accuracy against the model's own gap, by features; on its data the print."""
     shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
     if table.attrs.get("is_the_papers"):
@@ -142,7 +142,7 @@ def powers(measured: xr.Dataset, trials: pd.DataFrame) -> pd.DataFrame:
     return tidy(rows, attrs)
 
 
-def draw_powers(table: pd.DataFrame) -> "Figure":
+def powers_drawn(table: pd.DataFrame) -> "Figure":
     """Control 11: the slopes; of one size alone, what there is at it."""
     slopes = table[table["quantity"].isin(OF_SLOPES)]
     if slopes.empty:
@@ -154,7 +154,7 @@ def draw_powers(table: pd.DataFrame) -> "Figure":
     return plots.dots_by_row(shown, "quantity", by="features", label=label, baseline=-0.5)
 
 
-def say_powers(table: pd.DataFrame) -> str:
+def powers_said(table: pd.DataFrame) -> str:
     """The slope of the accuracy's lead on the last kind of features, and the printed one."""
     name = LEADS[ACCURACY]
     rows = table[table["quantity"] == f"{name}, {SLOPE}"]
@@ -290,7 +290,7 @@ def is_the_papers(measured: xr.Dataset) -> bool:
     return measured.attrs["set"] == SHIPS
 
 
-def draw_penalties(table: pd.DataFrame) -> "Figure":
+def by_penalty_drawn(table: pd.DataFrame) -> "Figure":
     """Control 16: accuracy against the model's own gap, by penalty; on its data the print."""
     shown = table[(table["metric"] == ACCURACY) & table["attack"].isin(["MALT", "MATT"])]
     shown = shown[pd.to_numeric(shown["C"], errors="coerce") <= MOST_DRAWN]
@@ -305,7 +305,7 @@ def draw_penalties(table: pd.DataFrame) -> "Figure":
     )
 
 
-def say_penalties(table: pd.DataFrame) -> str:
+def by_penalty_said(table: pd.DataFrame) -> str:
     """Both attacks at the least n: at the printed gap, and from the strongest penalty on."""
     n = table["n"].min()
     rows = table[(table["n"] == n) & (table["metric"] == ACCURACY)]

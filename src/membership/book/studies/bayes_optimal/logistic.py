@@ -68,7 +68,7 @@ def published_table_1() -> pd.DataFrame:
     return printed.assign(n=printed["dataset"].str.extract(r"n=(\d+)", expand=False).astype(int))
 
 
-def draw_table_1(table: pd.DataFrame) -> "Figure":
+def table_1_drawn(table: pd.DataFrame) -> "Figure":
     """Table 1: lines against n; the published values only where the data are the paper's."""
     setups = table.attrs.get("setup", {}).values()
     of_ships = any(setup.get("data") == SHIPS for setup in setups)
@@ -106,7 +106,7 @@ def peak_and_crossed(table: pd.DataFrame) -> pd.DataFrame:
     return tidy([*_summary(table, shown), *null, *_differences(table, pairs)], table.attrs)
 
 
-def draw_thresholds(table: pd.DataFrame) -> "Figure":
+def peak_and_crossed_drawn(table: pd.DataFrame) -> "Figure":
     """Control 2: MALT and MATT, each by its threshold, beside 0-1 and random scores."""
     words = {
         ACCURACY: "best threshold",
@@ -187,7 +187,7 @@ def by_models(sizes: Sequence[Size], measured: pd.DataFrame) -> pd.DataFrame:
     return tidy(rows, measured.attrs)
 
 
-def draw_models(table: pd.DataFrame) -> "Figure":
+def by_models_drawn(table: pd.DataFrame) -> "Figure":
     """Control 17: leads by how many models taught the thresholds, a series an n."""
     shown = table[table["metric"] == MODELS]
     panel, size = shown["attack"] + ", accuracy (points)", "n = " + shown["n"].astype(str)
@@ -201,7 +201,7 @@ def draw_models(table: pd.DataFrame) -> "Figure":
     )
 
 
-def say_models(table: pd.DataFrame) -> str:
+def by_models_said(table: pd.DataFrame) -> str:
     """MALT's lead at the least n, with the fewest models and with the most."""
     lead = table[(table["attack"] == LEAD) & (table["metric"] == MODELS)]
     few, many = lead["models"].min(), lead["models"].max()
@@ -267,7 +267,7 @@ def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> list[dict]:
     ]
 
 
-def draw_against(table: pd.DataFrame, across: str, up: str, key: str, word: str) -> "Figure":
+def against_drawn(table: pd.DataFrame, across: str, up: str, key: str, word: str) -> "Figure":
     """The AUC of one attack over another's, with the line on which they are level."""
     areas = table[table["metric"] == AUC]
     keys = [name for name in ("n", "ratio", "temperature") if name in table]

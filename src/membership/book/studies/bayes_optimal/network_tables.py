@@ -127,7 +127,7 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
     return published.compare(table, reference, on=["attack", "metric"])
 
 
-def draw_table_2(table: pd.DataFrame) -> "Figure":
+def table_2_drawn(table: pd.DataFrame) -> "Figure":
     """Table 2: how often each attack is right, beside how many members it can name."""
     shown = table[table["attack"].isin(COMPARED) & table["metric"].isin(PANELS)]
     order = list(COMPARED)
@@ -199,7 +199,7 @@ def by_references(game: ReferenceGame) -> pd.DataFrame:
     return tidy([*rows, *_every_network(game), *_without_unfit(game)], game.attrs)
 
 
-def draw_references(table: pd.DataFrame) -> "Figure":
+def by_references_drawn(table: pd.DataFrame) -> "Figure":
     """Control 12: both accuracies of MALT and MAST by the number of reference models."""
     shown = table[table["attack"].isin(["MALT", "MAST"]) & (table["metric"] != AUC)]
     return plots.lines_with_intervals(
@@ -283,7 +283,7 @@ def histograms(game: ReferenceGame) -> pd.DataFrame:
     return tidy(over_units(table[whole], keys), game.attrs)
 
 
-def say_histograms(table: pd.DataFrame) -> str:
+def histograms_said(table: pd.DataFrame) -> str:
     """Whether the least losses are the members'."""
     members = table[table["metric"] == MEMBERS].sort_values("nats")
     most, least = members.loc[members["value"].idxmax()], members.iloc[0]
@@ -294,14 +294,14 @@ def say_histograms(table: pd.DataFrame) -> str:
     return f"{start} {peak}, of those with {last}."
 
 
-def histograms_in_words(table: pd.DataFrame) -> str:
+def histograms_described(table: pd.DataFrame) -> str:
     """How far the two histograms overlap, and where the members are."""
     shares = table[table["metric"] == SHARE]
     overlap = shares.pivot_table(index="nats", columns="quantity", values="value").min(axis=1)
     return (
         "Two panels on one logarithmic axis of nats. Left: histograms of MAST's thresholds and of "
         f"the target's losses as lines; {overlap.sum():.0f}% of their areas overlap. Right: the "
-        f"share of members among the records of each loss. {say_histograms(table)}"
+        f"share of members among the records of each loss. {histograms_said(table)}"
     )
 
 

@@ -74,7 +74,7 @@ def theorem_1(settings: Settings) -> pd.DataFrame:
     return table
 
 
-def say_expectations(table: pd.DataFrame) -> str:
+def theorem_1_said(table: pd.DataFrame) -> str:
     """How far either reading is from the exact value."""
     wide = table.pivot_table(index=["theta", "z"], columns="expectation", values="value")
     gap = {name: (wide[name] - wide["exact"]).abs().max() for name in ("posterior", "prior")}
@@ -151,7 +151,7 @@ def _temperature_sweep(game: ReferenceGame) -> pd.DataFrame:
     return pd.DataFrame(over_units(pd.DataFrame(rows), ["temperature", "metric"]))
 
 
-def say_temperatures(table: pd.DataFrame) -> str:
+def temperatures_said(table: pd.DataFrame) -> str:
     """The AUC at both ends of the sweep and its best temperature, where that lies between them."""
     sweep = table[table["series"] == "MAST on the networks"].sort_values("temperature")
     value, temperature = sweep["value"].to_numpy(), sweep["temperature"].to_numpy()

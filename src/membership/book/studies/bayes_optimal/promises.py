@@ -126,7 +126,7 @@ def control_18(game: ReferenceGame) -> pd.DataFrame:
     return tidy([summary[summary["metric"] != PROMISED]], game.attrs | {"note": NOTE})
 
 
-def draw_promises(table: pd.DataFrame) -> "Figure":
+def control_18_drawn(table: pd.DataFrame) -> "Figure":
     """Control 18: the share of members over the promised one, on the line where they are equal."""
     at_one = table["attack"].isin([ONE_LAW, OWN_LAW, THEOREM])
     shown = table[at_one & (table["metric"] == MEMBERS) & table["promised"].notna()]

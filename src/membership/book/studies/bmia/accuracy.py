@@ -143,7 +143,7 @@ def control_16(
     return tidy(listed, origin([*datasets, *sweep], note=_orders(pd.DataFrame(listed))))
 
 
-def draw_control_16(table: pd.DataFrame) -> "Figure":
+def control_16_drawn(table: pd.DataFrame) -> "Figure":
     """Control 16: both gains against the accuracy."""
     # Imported here: who gathers evidence draws nothing.
     from membership import plots
@@ -167,7 +167,7 @@ def draw_control_16(table: pd.DataFrame) -> "Figure":
     )
 
 
-def say_control_16(table: pd.DataFrame) -> str:
+def control_16_said(table: pd.DataFrame) -> str:
     """With how many networks the rate at 1% gains clearly, and how good the networks are."""
     rows = table[table["metric"] == RATE]
     clear, right = rows["low"] > 0, rows[TEST]

@@ -84,7 +84,7 @@ def control_12(
     return tidy(listed, origin(datasets, *asked_less(queried)))
 
 
-def draw_control_12(table: pd.DataFrame) -> "Figure":
+def control_12_drawn(table: pd.DataFrame) -> "Figure":
     """Control 12: the rate at 1% against the number of references."""
     # Imported here: who gathers evidence draws nothing.
     from membership import plots

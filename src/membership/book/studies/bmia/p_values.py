@@ -52,7 +52,7 @@ def control_2(datasets: list[Seen], measured: list[xr.Dataset], settings: Settin
     return tidy(listed, origin(datasets))
 
 
-def draw_control_2(table: pd.DataFrame) -> "Figure":
+def control_2_drawn(table: pd.DataFrame) -> "Figure":
     """Control 2: the share of non-members below a nominal rate, beside that rate."""
     shown = table.assign(panel=table["panel"].str.removesuffix(AT_NOMINAL))
     promised = shown.drop_duplicates(["panel", "n_samples"])
@@ -160,7 +160,7 @@ def control_17(datasets: list[Seen], settings: Settings) -> pd.DataFrame:
     return tidy(listed, origin(datasets))
 
 
-def draw_control_17(table: pd.DataFrame) -> "Figure":
+def control_17_drawn(table: pd.DataFrame) -> "Figure":
     """Control 17: how many of those accused are no members, beside the share that was promised."""
     return plots.dots_by_row(
         table[table["metric"] == FALSE].assign(series="found"),

@@ -72,7 +72,7 @@ def figure_3(datasets: list[Asked]) -> pd.DataFrame:
     return tidy(listed, _origin(datasets))
 
 
-def samples_in_words(table: pd.DataFrame) -> str:
+def figure_3_described(table: pd.DataFrame) -> str:
     """The first and the last rate of each line."""
     texts = []
     for (panel, series), part in table.groupby(["panel", "series"], sort=False):
@@ -125,7 +125,7 @@ def figure_7(datasets: list[Asked]) -> pd.DataFrame:
     return tidy(parts, _origin(datasets))
 
 
-def curves_in_words(table: pd.DataFrame) -> str:
+def curves_described(table: pd.DataFrame) -> str:
     """The rate of each curve near 1%."""
     texts = []
     for panel, part in table.groupby("panel", sort=False):
@@ -238,7 +238,7 @@ def control_4(datasets: list[Seen]) -> pd.DataFrame:
     return tidy(parts, origin(datasets))
 
 
-def say_control_4(table: pd.DataFrame) -> str:
+def control_4_said(table: pd.DataFrame) -> str:
     """How many points lie right of the line of equal standard deviations."""
     larger = (table["laplace"] > table["retraining"]).groupby(table["dataset"], sort=False).mean()
     texts = [f"{name} {share:.0%}" for name, share in larger.items()]
@@ -278,7 +278,7 @@ def control_5(datasets: list[Seen], variants: list[xr.Dataset]) -> pd.DataFrame:
     return table
 
 
-def say_control_5(table: pd.DataFrame) -> str:
+def control_5_said(table: pd.DataFrame) -> str:
     """The ratio of the two, and the corrected correlation where it is identified."""
     value = table.set_index("quantity")["value"]
     ratio = 1 / value[[RATIO]]

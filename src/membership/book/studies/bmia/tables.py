@@ -99,7 +99,7 @@ def printed_1() -> pd.DataFrame:
     return tidy([*parts, rest], printed.attrs)
 
 
-def draw_table_1(table: pd.DataFrame) -> "Figure":
+def table_1_drawn(table: pd.DataFrame) -> "Figure":
     """Table 1: members found, an attack a row and its number of references a mark."""
     label = "members found at 1% FPR (%)"
     return _by_references(table, "attack", ATTACKS, "difference", label, "plain difference")
@@ -144,7 +144,7 @@ def control_1(datasets: list[Seen]) -> pd.DataFrame:
     return tidy(listed, origin(datasets))
 
 
-def draw_control_1(table: pd.DataFrame) -> "Figure":
+def control_1_drawn(table: pd.DataFrame) -> "Figure":
     """Control 1: what BMIA gains over the plain difference to the same reference."""
     shown = table[(table["attack"] == "BMIA") & table["metric"].isin(GAINED)]
     return plots.dots_by_row(
@@ -177,7 +177,7 @@ def control_6(datasets: list[Seen]) -> pd.DataFrame:
     return tidy(listed, origin(datasets))
 
 
-def draw_control_6(table: pd.DataFrame) -> "Figure":
+def control_6_drawn(table: pd.DataFrame) -> "Figure":
     """Control 6: members that each LiRA finds by its number of references, BMIA's as a line."""
     label = "members that LiRA finds at 1% FPR (%)"
     return _by_references(table, "variance", VARIANCES, OURS, label, "BMIA, one reference")
@@ -203,7 +203,7 @@ def control_10(timings: list[xr.Dataset]) -> pd.DataFrame:
     return tidy(listed, {**attrs, "sizes": {**attrs["sizes"], **sizes}})
 
 
-def say_control_10(table: pd.DataFrame) -> str:
+def control_10_said(table: pd.DataFrame) -> str:
     """The fit and the scores as a share of one reference's training."""
     shares = table[(table["attack"] == "BMIA") & (table["metric"] == SHARE)]["value"]
     how = f"(KFAC, {table.attrs['sizes']['Draws']} samples)"
@@ -252,7 +252,7 @@ def figure_4(datasets: list[Seen]) -> pd.DataFrame:
     return table
 
 
-def say_figure_4(table: pd.DataFrame) -> str:
+def figure_4_said(table: pd.DataFrame) -> str:
     """How often the matched reference is best."""
     best, targets = matched(table)
     return f"A reference of the target's own architecture is best for {best} of {targets} targets."
@@ -293,6 +293,6 @@ def table_2(datasets: list[Seen]) -> pd.DataFrame:
     return tidy(listed, origin(datasets))
 
 
-def table_2_comparison(table: pd.DataFrame) -> pd.DataFrame:
+def table_2_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Each number of `table_2` beside the published one."""
     return published.compare(table, published.reference("bmia_table2"), ON[1:])

@@ -72,7 +72,7 @@ def figure_2(datasets: list[Seen]) -> pd.DataFrame:
     return table
 
 
-def figure_2_in_words(table: pd.DataFrame) -> str:
+def figure_2_described(table: pd.DataFrame) -> str:
     """Where each law of Figure 2 peaks, against the target's score."""
     texts = []
     for name, part in table.groupby("dataset", sort=False):

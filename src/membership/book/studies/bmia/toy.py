@@ -74,7 +74,7 @@ def figure_1(settings: Settings) -> pd.DataFrame:
     return table
 
 
-def say_figure_1(table: pd.DataFrame) -> str:
+def figure_1_said(table: pd.DataFrame) -> str:
     """Each band's width in the middle, over that where the records are."""
     texts = []
     for name, part in table[table["series"] != "data"].groupby("series", sort=False):

@@ -263,7 +263,7 @@ def _roc(audit: xr.Dataset) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def after_one_step(table: pd.DataFrame, fpr: float) -> str:
+def after_one_step_said(table: pd.DataFrame, fpr: float) -> str:
     """GLiR and both levels after one step, on each data set that is real."""
     at = table[(table["steps"] == ONE) & ((table["fpr"] - fpr).abs() < 1e-9)]
     glir, by_parameters, by_rank = (
@@ -279,7 +279,7 @@ def after_one_step(table: pd.DataFrame, fpr: float) -> str:
     )
 
 
-def roc(table: pd.DataFrame, fpr: float) -> str:
+def roc_described(table: pd.DataFrame, fpr: float) -> str:
     """Panels of error rates in words: each panel's series at a rate of false positives."""
     at = table[(table["fpr"] - fpr).abs() < 1e-6]
     parts = []

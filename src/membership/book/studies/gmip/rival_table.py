@@ -12,7 +12,7 @@ from membership.arrays import FloatArray
 from membership.book.exhibits.rows import of_error
 from membership.book.exhibits.tidy import tidy
 from membership.book.studies.gmip import rivals
-from membership.book.studies.gmip.setups import observed, recipe_of, steps_in_words
+from membership.book.studies.gmip.setups import observed, recipe_of, steps_described
 from membership.metrics.rate_names import tpr_label
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def table(few: Sequence[xr.Dataset], whole: Sequence[xr.Dataset]) -> pd.DataFram
     rows: list[dict[str, Any]] = []
     for evidence in few:
         steps = evidence.attrs["steps"]
-        key = {"data": evidence.attrs["set"], "steps": steps_in_words(steps)}
+        key = {"data": evidence.attrs["set"], "steps": steps_described(steps)}
         rows += [{**key, **row} for row in _of_few_steps(evidence, steps)]
         rows += [{**key, **row} for row in _attacks(evidence)]
     for evidence in whole:

@@ -43,7 +43,7 @@ def repeats(settings: Settings) -> dict[str, str]:
     return {"Simulated repeats": str(settings.simulated_repeats)}
 
 
-def steps_in_words(steps: int) -> str:
+def steps_described(steps: int) -> str:
     return ONE if steps == 1 else f"{steps} steps"
 
 

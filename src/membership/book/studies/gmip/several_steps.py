@@ -22,7 +22,7 @@ from membership.book.studies.gmip.setups import (
     computed,
     observed,
     repeats,
-    steps_in_words,
+    steps_described,
 )
 from membership.curvature import gradient_moments, whitening
 
@@ -198,9 +198,9 @@ def control_4_said(table: pd.DataFrame) -> str:
 
 def on_background(steps: int, records: int) -> str:
     """The case of Control 4 that is of so many steps and background records."""
-    return f"{steps_in_words(steps)}, {records:,} background records"
+    return f"{steps_described(steps)}, {records:,} background records"
 
 
 def has_steps(case: str, steps: int) -> bool:
     """Whether a case of Control 4 is of so many steps on real data."""
-    return case.partition(", ")[0] == steps_in_words(steps)
+    return case.partition(", ")[0] == steps_described(steps)

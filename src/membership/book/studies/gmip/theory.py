@@ -71,7 +71,7 @@ def table_5() -> pd.DataFrame:
     return table
 
 
-def table_5_comparison(table: pd.DataFrame) -> pd.DataFrame:
+def table_5_judged(table: pd.DataFrame) -> pd.DataFrame:
     """Each entry of `table_5` beside the printed one, which has two decimals."""
     return published.compare(table, printed_table_5(), ["mu", "metric"])
 

@@ -63,7 +63,7 @@ def table_1() -> pd.DataFrame:
     return table
 
 
-def compared(table: pd.DataFrame, names: dict[str, str]) -> str:
+def compared_said(table: pd.DataFrame, names: dict[str, str]) -> str:
     """On which data sets one attack's AUC is above another's, their intervals apart."""
     first, second = names
     above, below, open_ = [], [], []

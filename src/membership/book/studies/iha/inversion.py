@@ -209,7 +209,7 @@ def table_3(evaluations: Sequence[Evaluation], solved: Sequence[xr.Dataset]) -> 
     return table
 
 
-def beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
+def beside_judged(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Table 3, or Table 6 of another machine, beside the published one."""
     reference = published.reference(name)
     # For Purchase-100(S) the paper has neither table, so Purchase-100 stands beside it.

@@ -62,7 +62,7 @@ def figure_5(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.
     return table
 
 
-def say_figure_5(table: pd.DataFrame) -> str:
+def figure_5_said(table: pd.DataFrame) -> str:
     """Figure 5: the share of points above the line."""
     parts = []
     for series, part in table.groupby("series", sort=False):
@@ -99,7 +99,7 @@ def shares(activations: xr.Dataset, relu: xr.Dataset, gelu: xr.Dataset) -> pd.Da
     return table
 
 
-def say_shares(table: pd.DataFrame) -> str:
+def shares_said(table: pd.DataFrame) -> str:
     """Control 9: the released weights, and the same at equal mean variance."""
     of_kl = by_kl(table).set_index("kernels")["value"]
     released, alike = (span(of_kl[[kernels]]) for kernels in (SETTING, MATCHED))
@@ -137,7 +137,7 @@ KERNELS = {
 """What the weights' scale is under either activation."""
 
 
-def draw_shares(table: pd.DataFrame) -> "Figure":
+def shares_drawn(table: pd.DataFrame) -> "Figure":
     """Control 9: where GeLU leaks more, and where ReLU does, by the KL of the process."""
     from membership import plots
 
@@ -293,7 +293,7 @@ def rates() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def say_rates(table: pd.DataFrame) -> str:
+def rates_said(table: pd.DataFrame) -> str:
     """Which of GeLU's fixed points are stable."""
     chi = table[(table["metric"] == "chi_var") & (table["activation"] == "GeLU")]
     stable = chi.loc[chi["value"] < 1, "q"].tolist()
@@ -338,7 +338,7 @@ def by_point(datasets: list[xr.Dataset]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def say_points(table: pd.DataFrame) -> str:
+def by_point_said(table: pd.DataFrame) -> str:
     """In how many cells at stable points GeLU leads."""
     deep = table[(table["activation"] == "GeLU") & (table["chi_var"] < 1)]
     deep = deep[depth_of(deep["metric"]) > 1]

@@ -106,7 +106,7 @@ def figure_12(settings: Settings) -> pd.DataFrame:
     return _table(curves)
 
 
-def peaks_in_words(table: pd.DataFrame) -> str:
+def peaks_described(table: pd.DataFrame) -> str:
     """Where each curve of a toy is largest."""
     parts = []
     for (panel, series), part in table.groupby(["panel", "series"], sort=False):
@@ -201,7 +201,7 @@ def mean_against_kl(influenced: xr.Dataset, settings: Settings) -> pd.DataFrame:
     return pd.concat([locations(settings), pd.DataFrame(rows)], ignore_index=True)
 
 
-def say_places(table: pd.DataFrame) -> str:
+def mean_against_kl_said(table: pd.DataFrame) -> str:
     """Control 8, its pictures."""
     pictures = table[table["case"] == PICTURES]
     of_pictures, n = pictures.set_index("metric")["value"], int(pictures["n"].iloc[0])

@@ -72,7 +72,7 @@ def _contrast(part: xr.Dataset) -> lood.Contrast:
     return lood.Contrast(excess, shift, part["mean_distance"].values, part.attrs["outputs"])
 
 
-def draw(table: pd.DataFrame) -> "Figure":
+def against_networks_drawn(table: pd.DataFrame) -> "Figure":
     """Rank correlations by noise, a line a law and a panel a kind of network."""
     from membership import plots
 

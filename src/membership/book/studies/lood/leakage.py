@@ -201,7 +201,7 @@ def over_sets(sets: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def say_sets(table: pd.DataFrame) -> str:
+def over_sets_said(table: pd.DataFrame) -> str:
     """The range over training sets, depths and kernels of each rank correlation."""
     parts, raw = [], table[table["inputs"] == "raw"]
     for metric in (OF_KL, OF_MEAN):
@@ -331,7 +331,7 @@ def figure_6(records: xr.Dataset) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).drop(columns=["low", "high"])
 
 
-def say_figure_6(table: pd.DataFrame) -> str:
+def figure_6_said(table: pd.DataFrame) -> str:
     """Figure 6: how much the attack may know where either measure is small."""
     most = {}
     for panel in ("mean distance", "KL"):

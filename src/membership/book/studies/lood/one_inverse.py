@@ -74,7 +74,7 @@ def table(times: xr.Dataset, costs: list[xr.Dataset]) -> pd.DataFrame:
     return whole
 
 
-def say_costs(table: pd.DataFrame) -> str:
+def table_said(table: pd.DataFrame) -> str:
     """Control 2."""
     value = table.set_index("quantity")["value"]
     one_by_one = value[value.index.str.endswith(AT_ONCE)].iloc[0]
@@ -91,7 +91,7 @@ def say_costs(table: pd.DataFrame) -> str:
     return f"{sentence}At the paper's size it takes {paper.iloc[0]:,.0f} times as long."
 
 
-def comparison(regenerated: pd.DataFrame) -> pd.DataFrame:
+def table_judged(regenerated: pd.DataFrame) -> pd.DataFrame:
     """The ratio beside that of the README: GPU hours of retraining over GPU minutes of LOOD."""
     text = published.table("lood_text").set_index("quantity")["value"]
     hours = float(text["GPU hours to train 200 models for one differing point"])

@@ -92,7 +92,7 @@ def optimality(attempts: xr.Dataset, searches: xr.Dataset) -> pd.DataFrame:
     return table
 
 
-def say_attempts(table: pd.DataFrame) -> str:
+def optimality_said(table: pd.DataFrame) -> str:
     """Control 5."""
     tried, excess = int(table.groupby(["kernel", "queries"])["tried"].max().sum()), table["value"]
     most = excess.max()
@@ -209,7 +209,7 @@ def figure_10(normalised: xr.Dataset, at_mean: xr.Dataset) -> pd.DataFrame:
     return table
 
 
-def figure_10_in_words(table: pd.DataFrame) -> str:
+def figure_10_described(table: pd.DataFrame) -> str:
     """The alternative text of Figure 10."""
     queries = table[table["row"] == "better query"]
     alike = int((queries["correlation"] > SUCCESS).sum())

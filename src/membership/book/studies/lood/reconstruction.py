@@ -199,7 +199,7 @@ def of_kinds(table: pd.DataFrame, *kinds: str) -> pd.DataFrame:
     return table[table["row"].isin([_row(group, kind) for group in groups for kind in kinds])]
 
 
-def draw_groups(table: pd.DataFrame) -> "Figure":
+def figure_3_drawn(table: pd.DataFrame) -> "Figure":
     """Figure 3, with the pictures of all groups in the same rows."""
     from membership import plots
 
@@ -231,7 +231,7 @@ def recovery(table: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def say_groups(table: pd.DataFrame) -> str:
+def figure_3_said(table: pd.DataFrame) -> str:
     """Figure 3: which members single searches find, and how often all of a group are found."""
     rates = recovery(table)
     by_rank = ", ".join(f"{rate['value']:.0f}" for rate in rates["members"])
@@ -271,7 +271,7 @@ def _queries(searches: xr.Dataset, chosen: pd.DataFrame, row: str) -> list[dict]
     ]
 
 
-def say_found(table: pd.DataFrame) -> str:
+def found_said(table: pd.DataFrame) -> str:
     """How many of the shown searches found their record."""
     shown = table[table["kernel"].fillna("") != ""]
     count, kernels = int((shown["correlation"] > SUCCESS).sum()), shown["kernel"].unique()

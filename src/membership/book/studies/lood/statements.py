@@ -26,7 +26,7 @@ def statements(
     return pd.DataFrame([*first, *low_rank(constants), *decay()])
 
 
-def say_statements(table: pd.DataFrame) -> str:
+def statements_said(table: pd.DataFrame) -> str:
     """Control 10."""
     by = {name: rows for name, rows in table.groupby("statement")}
     slopes = by["Theorem 4.1"].set_index("quantity")["value"]

@@ -66,7 +66,7 @@ def inside(table: pd.DataFrame) -> pd.Series:
     return pd.Series(shares)
 
 
-def say_inside(table: pd.DataFrame) -> str:
+def three_clouds_said(table: pd.DataFrame) -> str:
     """The same in a sentence."""
     return f"Of the models of a cloud {span(inside(table))} lie within its line."
 

@@ -292,7 +292,7 @@ def _grid(settings: Settings) -> dict[str, str]:
     }
 
 
-def draw_lines(
+def lines_drawn(
     table: pd.DataFrame,
     x: str,
     attacks: Sequence[str],

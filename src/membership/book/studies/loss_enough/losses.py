@@ -168,7 +168,7 @@ def price_of_one(settings: Settings) -> pd.DataFrame:
     return tidy(rows, {"sizes": sizes, "note": NOTE})
 
 
-def draw_price(table: pd.DataFrame) -> "Figure":
+def price_of_one_drawn(table: pd.DataFrame) -> "Figure":
     """Control 5: the bound and the games' records, a panel an exponent."""
     names = "share kept, exponent " + table["exponent"].map("{:g}".format)
     shown = table.assign(panel=names)
