@@ -8,6 +8,7 @@ SHELL := bash
 PROFILE ?= quick
 AT_ONCE ?= 2
 CLUSTER ?= laptop
+MINUTES ?= 10
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -23,7 +24,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # What one process has compiled the others need not, whatever the shell asks of Python.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup book pdf cluster archive dist notebooks lab bench test test-fast test-faults test-slurm test-wheel mutants check-gpu browser \
+.PHONY: help setup book pdf cluster archive dist notebooks lab bench test test-fast test-faults test-slurm test-wheel mutants on-gpu browser \
 	lint format clean
 
 help: ## List the targets
@@ -109,8 +110,8 @@ test-faults: setup ## Kill, fill, lock and starve runs, and see what they say an
 mutants: setup ## Try faults of one token (tests/mutants.toml), and note what notices each
 	@OMP_NUM_THREADS=1 $(BIN)/python -m workflow.mutants
 
-check-gpu: setup ## Compare every gathering step on the CPU and on the GPU, where there is one
-	@$(BIN)/python workflow/check_gpu.py
+on-gpu: setup ## Go on with what a GPU is wanted for, for MINUTES (PIECES=...), and say what is left
+	@$(BIN)/python -m workflow.on_gpu --minutes $(MINUTES) $(PIECES)
 
 browser: setup ## Find a Chromium for the tests of the site, or install one
 	@$(BIN)/python tests/chromium.py

@@ -36,7 +36,7 @@ EVERY_PAGE = "tests/rendered/test_pages.py"
 READ = ("pages", "figures", "length", "weight")
 
 # Tests of what the site lists: each needs every claim's outcome.
-SITE_TABLES = ("attack_finder", "finding", "overview", "substitutions")
+SITE_TABLES = ("finding", "overview", "substitutions")
 
 # Files that share what takes long to make: pages read to their ends; every claim's outcome.
 SHARING = (

@@ -77,6 +77,16 @@ from membership.book import published, settings
             "dp_accounting",
             "accounting",
         ),
+        (
+            """
+            import pathlib
+            pathlib.Path("own.parquet").write_bytes(b"PAR1")
+            from membership import data
+            data.load("own.parquet", label="kind")
+            """,
+            "pyarrow",
+            "parquet",
+        ),
     ],
 )
 def test_what_needs_an_extra_names_it(code, package, extra, tmp_path):

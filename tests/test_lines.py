@@ -54,7 +54,7 @@ def counted() -> dict[str, int]:
         inside = path.relative_to(PACKAGE).parts
         inside = inside[1:] if inside[0] == "book" and len(inside) > 2 else inside
         found[inside[0] if len(inside) > 1 else "beside the rooms"] += code_lines(path.read_text())
-    for folder in ("tests", "workflow", "benchmarks"):
+    for folder in ("tests", "workflow", "benchmarks", "recipes"):
         found[folder] = sum(code_lines(path.read_text()) for path in (ROOT / folder).rglob("*.py"))
     scripts = (ROOT / "book" / "_static").rglob("*.js")
     found["pages' scripts"] = sum(len(path.read_text().splitlines()) for path in scripts)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from membership.book import cli, running, site
 from membership.book.running import many_runs as sweeps
-from membership.book.studies.bayes_optimal.imagenet import __main__ as imagenet
+from recipes.imagenet import __main__ as imagenet
 
 ROOT = Path(__file__).parents[1]
 PAGES = (

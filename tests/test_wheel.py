@@ -17,7 +17,7 @@ from membership.book.exhibits.homes import chapter_of_page
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ("src", "notebooks", "data", "tests", "benchmarks", "book")
+SOURCE = ("src", "notebooks", "data", "tests", "benchmarks", "recipes", "book")
 CODE = "from setuptools import build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')"
 
 

@@ -40,7 +40,7 @@ class Environment:
 
 
 # Of the extras the engines that tests of these rooms ask; neural-tangents names TensorFlow.
-ENGINES = ("accounting", "kernels", "laplace")
+ENGINES = ("accounting", "kernels", "laplace", "parquet")
 ENVIRONMENTS = {
     "floors": Environment(extras=ENGINES, floors=True),
     "newest": Environment(extras=ENGINES),

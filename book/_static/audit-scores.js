@@ -22,17 +22,6 @@ const scores = {
   number: /^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/,
   withComma: /^[+-]?([0-9]+,?[0-9]*|,[0-9]+)([eE][+-]?[0-9]+)?$/,
   grouped: /^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+$/,
-  otherwise: [
-    [/^(nan|na|n\/a|null|nat|<na>|#n\/a)$/i, "a missing value"],
-    [/^[+-]?[0-9.,' \xa0]+%$/, "a percentage"],
-    [/^[+-]?[1-9][0-9]{0,2}([,.' \xa0][0-9]{3})+([.,][0-9]+)?$/, "a number in groups of thousands"],
-    [/^[+-]?[0-9]*,[0-9]+$/, "a number with a decimal comma"],
-    [/^([0-9]{4}|[0-9]{1,2})[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{1,2})([ T].*)?$/, "a date"],
-    [/^[0-9]{1,2}[-/. ][A-Za-z]{3,9}[-/. ,]+[0-9]{2,4}$/, "a date"],
-    [/^[+-]?[0-9][0-9.,]* [A-Za-z°µ/]+$/, "a number with its unit"],
-    [/^[0-9]{1,2}:[0-9]{2}(:[0-9.]+)?$/, "a time"],
-    [/^([$€£¥] ?[0-9.,]+|[0-9.,]+ ?[$€£¥])$/, "an amount of money"],
-  ],
 
   strip: (cell) => cell.replace(/^[ \t\r\n\xa0]+|[ \t\r\n\xa0]+$/g, ""),
 
@@ -138,10 +127,9 @@ const scores = {
     const column = (title) => rows.map(([, row]) => row[columns[title]]);
     const refuse = (title, i, accepted) => {
       const cell = rows[i][1][columns[title]];
-      const kind = scores.otherwise.find(([form]) => form.test(cell));
       const brief = (cell.length <= 40 ? cell : `${cell.slice(0, 40)}...`).replaceAll("\n", "\\n");
       throw new Error(
-        `${name}, line ${rows[i][0]}: ${header[columns[title]]} is '${brief}'${kind ? `, ${kind[1]}` : ""}; give ${accepted}.`,
+        `${name}, line ${rows[i][0]}: ${header[columns[title]]} is '${brief}'; give ${accepted}.`,
       );
     };
     if ("target" in columns && new Set(column("target")).size > 1)

@@ -66,7 +66,7 @@ def git_commit(checkout: Path = PACKAGE.parents[1]) -> str:
     commit = git(checkout, "rev-parse", "--verify", "HEAD")
     if not commit:
         return ""
-    changed = git(checkout, "status", "--porcelain", "--", "src", "notebooks")
+    changed = git(checkout, "status", "--porcelain", "--", "src", "notebooks", "recipes")
     return f"{commit}{DIRTY}" if changed else commit
 
 

@@ -1,30 +1,29 @@
 """Tables that people have, as text or Parquet: every cell is accounted for, or a line says which.
 
 Text is read by the standard library, since pandas takes the first of too many cells for an index
-and polars fills in where cells are too few; Parquet by polars, which alone needs nothing beside it.
-The page in the browser reads the same files in the same way (`book/_static/audit-scores.js`).
+and fills in where cells are too few. The page in the browser reads the same files in the same way
+(`book/_static/audit-scores.js`).
 """
 
 import codecs
 import csv
+import datetime
 import hashlib
 import io
 import itertools
 import re
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Number
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from membership import memory, paths
 from membership.arrays import BoolArray, FloatArray
-from membership.errors import InputError, brief
-
-if TYPE_CHECKING:
-    import polars
+from membership.errors import InputError, brief, extra
 
 BLANKS = " \t\r\n\xa0"
 SEPARATORS = ",;\t|"
@@ -33,24 +32,13 @@ ENCODINGS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-WITH_COMMA = NUMBER.replace(r"\.", ",")
-GROUPED = r"^[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+$"
-MISSING = r"^(?i:|nan|na|n/a|null|nat|<na>|#n/a)$"
-# What people write for numbers that are none, and how a message calls it.
-OTHERWISE = {
-    MISSING: "a missing value",
-    r"^[+-]?[0-9.,' \xa0]+%$": "a percentage",
-    r"^[+-]?[1-9][0-9]{0,2}([,.' \xa0][0-9]{3})+([.,][0-9]+)?$": "a number in groups of thousands",
-    r"^[+-]?[0-9]*,[0-9]+$": "a number with a decimal comma",
-    r"^([0-9]{4}|[0-9]{1,2})[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{1,2})([ T].*)?$": "a date",
-    r"^[0-9]{1,2}[-/. ][A-Za-z]{3,9}[-/. ,]+[0-9]{2,4}$": "a date",
-    r"^[+-]?[0-9][0-9.,]* [A-Za-z°µ/]+$": "a number with its unit",
-    r"^[0-9]{1,2}:[0-9]{2}(:[0-9.]+)?$": "a time",
-    r"^([$€£¥] ?[0-9.,]+|[0-9.,]+ ?[$€£¥])$": "an amount of money",
-}
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WITH_COMMA = re.compile(NUMBER.pattern.replace(r"\.", ","))
+GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+")
+WHOLE = re.compile(r"[+-]?[0-9]+")
+WORDS = np.dtypes.StringDType(na_object=None)  # pyrefly: ignore[unexpected-keyword]
+"""Of a column of words: short ones take no more room than numbers, and None is a missing one."""
 _ROWS = 20_000
-_WHOLE = r"^[+-]?[0-9]+$"
 MOST = 1 << 32
 """Bytes of a file that are read, whatever size a pipe or a device is said to have."""
 LARGEST_WHOLE = 2**53
@@ -63,7 +51,8 @@ class Table:
     Parameters
     ----------
     path : pathlib.Path
-    frame : polars.DataFrame
+    columns : dict of str to numpy.ndarray
+        Numbers, words, or objects that are neither.
     lines : sequence of int
         Of each record in a file of text; empty where records have none.
     comma : bool
@@ -75,91 +64,69 @@ class Table:
     def __init__(
         self,
         path: Path,
-        frame: "polars.DataFrame",
+        columns: dict[str, np.ndarray],
         lines: Sequence[int] = (),
         comma: bool = False,
         digest: str = "",
     ) -> None:
-        self.path, self.frame, self.lines, self.comma = path, frame, lines, comma
+        self.path, self.columns, self.lines, self.comma = path, columns, lines, comma
         self.digest = digest
 
     def at(self, record: int) -> str:
         """Where in the file a record lies, for a message."""
         return f"line {self.lines[record]}" if len(self.lines) else f"record {record}"
 
+    def cells(self, name: str) -> np.ndarray:
+        """A column of numbers or of words, which dates are."""
+        cells = self.columns[name]
+        if cells.ndim > 1 or cells.dtype.kind == "O":
+            odd = next(cell for cell in cells if not _is_read(cell))
+            held = f"holds {type(odd).__name__}" if cells.ndim == 1 else f"has shape {cells.shape}"
+            raise InputError(
+                f"{self.path}: column {name!r} {held}; give one number or word a record"
+            )
+        return cells
+
     def numbers(self, name: str) -> tuple[FloatArray, BoolArray]:
         """A column as numbers, and which cells are none (there a number means nothing)."""
-        import polars
-
-        cells = self._cells(name)
-        if cells.dtype == polars.String:
-            plain, text = cells.str.contains(NUMBER), cells
-            if self.comma and self._has_decimal_commas(cells):
-                plain = cells.str.contains(WITH_COMMA)
-                text = cells.str.replace(",", ".", literal=True)
-            cells = text.set(~plain, None)
-        values = cells.cast(polars.Float64, strict=False)
-        return values.fill_null(np.nan).to_numpy(), values.is_null().to_numpy()
+        cells = self.cells(name)
+        if cells.dtype.kind != "T":
+            return cells.astype(np.float64), np.zeros(len(cells), dtype=bool)
+        words = self.words(name)
+        form = WITH_COMMA if self.comma and _have_decimal_commas(words) else NUMBER
+        plain = [word.replace(",", ".") if form.fullmatch(word) else None for word in words]
+        values = np.array([np.nan if text is None else float(text) for text in plain])
+        return values, np.array([text is None for text in plain])
 
     def words(self, name: str) -> list[str]:
         """A column as words; an empty one where there is none."""
-        import polars
-
-        return self._cells(name).cast(polars.String).fill_null("").to_list()
-
-    def _cells(self, name: str) -> "polars.Series":
-        """A column of numbers or of words, which dates are."""
-        import polars
-
-        cells = self.frame[name]
-        if not _is_read(cells.dtype):
-            raise InputError(
-                f"{self.path}: column {name!r} is of type {cells.dtype}; give one number or word "
-                "a record"
-            )
-        return cells.cast(polars.String) if cells.dtype.is_temporal() else cells
-
-    def _has_decimal_commas(self, cells: "polars.Series") -> bool:
-        """Whether commas can only be decimal: no point is, and some cannot be of thousands."""
-        commas = cells.filter(cells.str.contains(",", literal=True))
-        points = (cells.str.contains(NUMBER) & cells.str.contains(".", literal=True)).any()
-        decimal = commas.str.contains(WITH_COMMA) & ~commas.str.contains(GROUPED)
-        return not points and decimal.any()
+        return ["" if word is None else str(word) for word in self.cells(name).tolist()]
 
     def has_large_whole(self, name: str) -> bool:
         """Whether a column holds whole numbers that two of them might be one float of."""
-        import polars
-
-        cells = self.frame[name]
-        if cells.dtype == polars.String:
-            cells = cells.filter(cells.str.contains(_WHOLE))
-        elif not cells.dtype.is_integer():
-            return False
-        return bool((cells.cast(polars.Float64).abs() > LARGEST_WHOLE).any())
-
-    def written_otherwise(self, name: str) -> str:
-        """What most words of a column are, if they are numbers or dates in other words."""
-        cells = self.frame[name]
-        for form, kind in OTHERWISE.items():
-            if cells.str.contains(form).mean() > 0.5:
-                return f"{kind} in most cells"
-        return ""
+        cells = self.cells(name)
+        if cells.dtype.kind == "T":
+            whole = (float(word) for word in self.words(name) if WHOLE.fullmatch(word))
+            return any(abs(number) > LARGEST_WHOLE for number in whole)
+        is_whole = cells.dtype.kind in "iu"
+        return is_whole and bool((np.abs(cells.astype(float)) > LARGEST_WHOLE).any())
 
     def refuse(self, name: str, wrong: BoolArray, accepted: str) -> None:
         """Raise an InputError that names the first wrong cell of a column, if there is one."""
         if wrong.any():
             record = int(np.argmax(wrong))
-            cell = self.frame[name][record]
+            cell = self.words(name)[record]
+            cell = cell if len(cell) <= 40 else f"{cell[:40]}..."
             place = f"{self.path}, {self.at(record)}"
-            raise InputError(f"{place}: {name} is {shown(cell)}; give {accepted}")
+            raise InputError(f"{place}: {name} is {cell!r}; give {accepted}")
 
 
-def shown(cell: Any) -> str:
-    """A cell within a message, and what it looks like where that is no number."""
-    text = "" if cell is None else str(cell)
-    brief = repr(text if len(text) <= 40 else f"{text[:40]}...")
-    kind = next((kind for form, kind in OTHERWISE.items() if re.search(form, text)), "")
-    return f"{brief}, {kind}" if text and kind else brief
+def _have_decimal_commas(words: Sequence[str]) -> bool:
+    """Whether commas can only be decimal: no point is, and some cannot be of thousands."""
+    if any("." in word and NUMBER.fullmatch(word) for word in words):
+        return False
+    commas = (word for word in words if "," in word)
+    return any(WITH_COMMA.fullmatch(word) and not GROUPED.fullmatch(word) for word in commas)
 
 
 def read(path: Path) -> Table:
@@ -175,78 +142,78 @@ def read(path: Path) -> Table:
     digest = hashlib.sha256(packed).hexdigest()
     content = _unpacked(path, packed, most) if packed[:2] == b"\x1f\x8b" else packed
     if content[:4] == b"PAR1" or path.name.lower().endswith(".parquet"):
-        return Table(path, _parquet(path, content), digest=digest)
+        return _parquet(path, content, digest)
     text = _text(path, content)
     separator = _separator(text)
     rows = _rows(path, text, separator)
     _, names = next(rows, (0, []))
     if not names:
         raise InputError(f"{path} is empty; give a file with a line of column names")
-    frame, lines = _cells(path, [name.strip(BLANKS) for name in names], rows)
-    return Table(path, frame, lines, comma=separator != ",", digest=digest)
+    columns, lines = _cells(path, [name.strip(BLANKS) for name in names], rows)
+    return Table(path, columns, lines, comma=separator != ",", digest=digest)
 
 
 def of_columns(columns: Any) -> Table:
-    """A table of a pandas or polars data frame, or of arrays by their names.
+    """A table of a data frame (pandas, polars), or of arrays by their names.
 
     Raises
     ------
     InputError
         It is something else, a column has not one value a record, or two have one name.
     """
-    import polars
-
     if isinstance(columns, Mapping):
-        name, parts = "the arrays", [(str(key), values) for key, values in columns.items()]
-    elif isinstance(columns, polars.DataFrame):
-        name, parts = "the data frame", list(zip(columns.columns, columns, strict=True))
+        name, parts = "the arrays", list(columns.items())
     elif hasattr(columns, "iloc") and hasattr(columns, "columns"):
-        named = enumerate(map(str, columns.columns))
+        named = enumerate(columns.columns)
         name, parts = "the data frame", [(title, columns.iloc[:, i]) for i, title in named]
+    elif hasattr(columns, "get_column"):
+        name = "the data frame"
+        parts = [(title, columns.get_column(title)) for title in columns.columns]
     else:
         raise InputError(
             f"the table is a {type(columns).__name__}; give a path, a data frame, or arrays by "
             "their names"
         )
-    path = Path(name)
-    _require_different(path, [title.strip(BLANKS) for title, _ in parts])
-    series = {title.strip(BLANKS): _series(title, values) for title, values in parts}
-    lengths = {len(cells) for cells in series.values()}
-    if len(lengths) != 1 or 0 in lengths:
-        told = {title: len(cells) for title, cells in series.items()}
-        raise InputError(f"{name}: {brief(told, most=200)} records; give one value a record")
-    return Table(path, polars.DataFrame(series))
+    return _of_parts(Path(name), parts)
 
 
-def _is_read(kind: "polars.DataType") -> bool:
-    """Whether a cell of this type is one number or word, and no list, bytes or span of time."""
-    import polars
+def _of_parts(path: Path, parts: list[tuple[Any, Any]], digest: str = "") -> Table:
+    titles = [str(title).strip(BLANKS) for title, _ in parts]
+    _require_different(path, titles)
+    columns = {title: _column(title, part) for title, (_, part) in zip(titles, parts, strict=True)}
+    lengths = {title: len(cells) for title, cells in columns.items()}
+    if len({*lengths.values()}) != 1 or 0 in lengths.values():
+        raise InputError(f"{path}: {brief(lengths, most=200)} records; give one value a record")
+    return Table(path, columns, digest=digest)
 
-    return not (kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration))
 
+def _column(name: str, values: Any) -> np.ndarray:
+    """A column as numbers, or as words that may be missing, or as it is where it is neither."""
+    import pandas as pd  # slow, and text needs it not
 
-def _series(name: str, values: Any) -> "polars.Series":
-    """A column as numbers, or as words that may be missing."""
-    import pandas
-    import polars
-
-    if isinstance(values, polars.Series):
-        if not _is_read(values.dtype):
-            return values
-        words = not (values.dtype.is_numeric() or values.dtype == polars.Boolean)
-        return values.cast(polars.String).str.strip_chars(BLANKS) if words else values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"column {name!r}: some entries are masked; leave their records out")
-    array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
-    if array.ndim != 1:
-        raise InputError(f"column {name!r} has shape {array.shape}; give one value a record")
-    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):
-        array = array.astype(np.float64)
-    if array.dtype.kind in "biuf":
-        return polars.Series(array.astype(array.dtype.newbyteorder("=")))
-    missing = pandas.isna(array)
-    words = [None if no else str(v).strip(BLANKS) for v, no in zip(array, missing, strict=True)]
-    return polars.Series(words, dtype=polars.String)
+    cells = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
+    if cells.ndim == 0:
+        raise InputError(f"column {name!r} is one value; give one a record")
+    if cells.ndim > 1 or cells.dtype.kind in "biuf":
+        return cells
+    objects = pd.Series(cells).astype(object)  # also of NumPy's dates
+    whole = objects.where(objects.notna(), None).to_numpy()
+    if not all(map(_is_read, whole)):
+        return whole
+    return _words(cell if cell is None else str(cell) for cell in whole)
+
+
+def _is_read(cell: Any) -> bool:
+    """Whether a cell is one number or word, or none, and no list, bytes or span of time."""
+    kinds = (str, Number, np.bool_, datetime.date, datetime.time, type(None))
+    return isinstance(cell, kinds)
+
+
+def _words(cells: Iterable[str | None]) -> np.ndarray:
+    stripped = [cell if cell is None else cell.strip(BLANKS) for cell in cells]
+    return np.array(stripped, dtype=WORDS)
 
 
 def _unpacked(path: Path, content: bytes, most: int) -> bytes:
@@ -312,10 +279,8 @@ def _rows(path: Path, text: str, separator: str) -> Iterator[tuple[int, list[str
 
 def _cells(
     path: Path, names: list[str], rows: Iterator[tuple[int, list[str]]]
-) -> tuple["polars.DataFrame", Sequence[int]]:
+) -> tuple[dict[str, np.ndarray], Sequence[int]]:
     """The rows as columns of words; columns without a name or a cell are what a separator left."""
-    import polars
-
     lines, parts = array("q"), []
     while chunk := list(itertools.islice(rows, _ROWS)):
         for line, row in chunk:
@@ -325,18 +290,17 @@ def _cells(
                     f"{brief(', '.join(names), most=200)}"
                 )
             lines.append(line)
-        columns = zip(*(row for _, row in chunk), strict=True)
-        parts.append([polars.Series(list(cells), dtype=polars.String) for cells in columns])
+        parts.append([*map(_words, zip(*(row for _, row in chunk), strict=True))])
     if not parts:
         raise InputError(f"{path} holds a line of column names and no records")
-    whole = [polars.concat(part).str.strip_chars(BLANKS) for part in zip(*parts, strict=True)]
+    whole = map(np.concatenate, zip(*parts, strict=True))
     named = [
         (name, cells)
         for name, cells in zip(names, whole, strict=True)
         if name or (cells != "").any()
     ]
     _require_different(path, [name for name, _ in named])
-    return polars.DataFrame(dict(named)), lines
+    return dict(named), lines
 
 
 def _require_different(path: Path, names: list[str]) -> None:
@@ -346,19 +310,13 @@ def _require_different(path: Path, names: list[str]) -> None:
         raise InputError(f"{path}: {names.count(twice)} columns {told}; name each column once")
 
 
-def _parquet(path: Path, content: bytes) -> "polars.DataFrame":
-    import polars
-
+def _parquet(path: Path, content: bytes, digest: str) -> Table:
+    with extra("parquet"):
+        import pyarrow.parquet
     try:
-        frame = polars.read_parquet(io.BytesIO(content))
-    except (OSError, ValueError, polars.exceptions.PolarsError, polars.exceptions.PanicException):
-        raise InputError(f"cannot read {path}; give a whole Parquet file") from None
-    words = (polars.String, polars.Categorical, polars.Enum)
-    as_words = [
-        polars.col(name).cast(polars.String).str.strip_chars(BLANKS)
-        for name, kind in frame.schema.items()
-        if kind in words
-    ]
-    frame = frame.with_columns(as_words)
-    _require_different(path, [name.strip(BLANKS) for name in frame.columns])
-    return frame.rename({name: name.strip(BLANKS) for name in frame.columns})
+        frame = pyarrow.parquet.read_table(io.BytesIO(content))
+    except (OSError, pyarrow.ArrowException) as error:
+        why = brief(str(error).partition("\n")[0], most=200)
+        raise InputError(f"cannot read {path} ({why}); give a whole Parquet file") from None
+    columns = (column.to_pandas() for column in frame.columns)
+    return _of_parts(path, list(zip(frame.column_names, columns, strict=True)), digest)

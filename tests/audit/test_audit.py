@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars
 import pytest
 from click.testing import CliRunner
 from scipy import stats
@@ -254,11 +253,14 @@ def test_a_file_packed_in_two_parts_is_read_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (lambda n: [[1.0]] * n, r"is of type List.*; give one number or word a record"),
-        (lambda n: [{"a": 1}] * n, r"Struct.*; give one number or word"),
-        (lambda n: [b"1.5"] * n, "is of type Binary; give one number or word"),
-        (lambda n: [datetime.timedelta(days=1)] * n, "is of type Duration.*give one number"),
-        (lambda n: [datetime.datetime(2020, 1, 1 + i % 9) for i in range(n)], "a date; give"),
+        (lambda n: [[1.0]] * n, r"holds (list|ndarray); give one number or word a record"),
+        (lambda n: [{"a": 1}] * n, "holds dict; give one number or word"),
+        (lambda n: [b"1.5"] * n, "holds bytes; give one number or word"),
+        (lambda n: [datetime.timedelta(days=1)] * n, "holds Timedelta; give one number"),
+        (
+            lambda n: [datetime.datetime(2020, 1, 1 + i % 9) for i in range(n)],
+            "'2020-01-01 00:0",
+        ),
     ],
     ids=["lists", "structures", "bytes", "spans of time", "dates"],
 )
@@ -267,27 +269,29 @@ def test_cells_that_are_no_numbers_are_refused_whatever_holds_them(
 ) -> None:
     n = 40
     plain = {"score": np.arange(n) % 7 / 3, "member": np.arange(n) % 2, "group": ["a", "b"] * 20}
-    frame = polars.DataFrame({**plain, column: polars.Series(cells(n))})
-    frame.write_parquet(tmp_path / "scores.parquet")
-    if column == "group" and "date" in message:
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({**plain, column: cells(n)})
+    frame.to_parquet(tmp_path / "scores.parquet")
+    if column == "group" and "2020" in message:
         assert len(audit(read_scores(tmp_path / "scores.parquet"))["groups"]) == 9
         return
     for source in (tmp_path / "scores.parquet", frame):
         with pytest.raises(InputError, match=message):
             read_scores(source)
     # What is not read may be anything.
-    other = polars.DataFrame({**plain, "odd": polars.Series(cells(n))})
+    other = pd.DataFrame({**plain, "odd": cells(n)})
     assert "does not read: odd." in audit(other)["warnings"][0]
 
 
 def test_a_parquet_file_of_scores_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
     scores, members = zip(*odd_scores.ROWS, strict=True)
-    frame = polars.DataFrame({"Score": scores, "member": [bool(m) for m in members]})
-    frame.write_parquet(tmp_path / "scores.parquet")
+    frame = pd.DataFrame({"Score": scores, "member": [bool(m) for m in members]})
+    frame.to_parquet(tmp_path / "scores.parquet")
     scored = read_scores(tmp_path / "scores.parquet")
     assert (scored.score.tolist(), scored.member.tolist()) == (list(scores), list(members))
-    frame.with_columns(Score=polars.lit(None, polars.Float64)).write_parquet(tmp_path / "x.parquet")
-    with pytest.raises(InputError, match=r"x.parquet, record 0: Score is ''; give a finite"):
+    frame.assign(Score=np.nan).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x.parquet, record 0: Score is 'nan'; give a finite"):
         read_scores(tmp_path / "x.parquet")
 
 

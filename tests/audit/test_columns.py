@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import polars
 import pytest
 
 from membership import tables
 from membership.audit import Scored, audit, read_scores, write
 from membership.audit.columns import is_no_attack
 from membership.errors import InputError
-from tests.audit.test_several import run, three, without
+from tests.audit.test_several import Polars, run, three, without
 
 NO_ATTACKS = (
     "index", "Index", "idx", "id", "ID", "ids", "user_id", "userId", "User ID", "record_id",
@@ -62,7 +61,7 @@ MADE: dict[str, object] = {
     "reset_index": lambda frame: frame.reset_index(),
     "reset_index twice": lambda frame: frame.reset_index().reset_index(),
     "named index": lambda frame: frame.rename_axis("user_id").reset_index(),
-    "polars": lambda frame: polars.DataFrame(frame.to_dict("list")).with_row_index(),
+    "polars": lambda frame: Polars(frame.reset_index()),
 }
 
 
@@ -160,14 +159,11 @@ def test_what_is_masked_is_refused_wherever_scores_are_given(case: str) -> None:
         lambda v: pd.array([None, *v[1:]], dtype="Float64"),
         lambda v: pd.Series([None, *v[1:]], dtype="Float32"),
         lambda v: [pd.NA, *v[1:]],
-        lambda v: polars.Series([None, *v[1:]]),
     ],
 )
 def test_what_is_missing_is_refused_by_its_place(missing) -> None:
     values, member = np.random.default_rng(0).normal(size=60), np.arange(60) % 2
-    with pytest.raises(
-        InputError, match=r"record 0: loss is ('nan', a missing value|''); give a finite number"
-    ):
+    with pytest.raises(InputError, match=r"record 0: loss is '(nan)?'; give a finite number"):
         audit({"loss": missing(values.tolist()), "member": member})
 
 
@@ -188,7 +184,9 @@ def test_a_pipe_is_read_to_its_end_or_to_a_stated_size(tmp_path, monkeypatch) ->
     wanted = tables.read(tmp_path / "scores.csv")
     with (tmp_path / "scores.csv").open("rb") as file:
         found = tables.read(Path(f"/dev/fd/{file.fileno()}"))
-    assert found.frame.equals(wanted.frame)
+    assert {name: found.words(name) for name in found.columns} == {
+        name: wanted.words(name) for name in wanted.columns
+    }
     assert found.digest == wanted.digest
     monkeypatch.setattr(tables, "MOST", 1 << 20)
     with subprocess.Popen([sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE) as endless:

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from membership import data, models
 from membership.errors import InputError, RunError
-from membership.training import TrainingConfig, batch_order, sgd, train
+from membership.training import TrainingConfig, batch_order, deadline, sgd, train
 from membership.training.cache import Fits
 from membership.training.ensemble import forward, initial_module, stack
 
@@ -408,3 +408,30 @@ def test_processes_end_with_the_same_parameters_as_a_loop(tmp_path):
     together = train(*arguments, n_jobs=2, cache_folder=tmp_path / "b", progress=False)
     for name, tensor in alone.parameters.items():
         assert torch.equal(tensor, together.parameters[name])
+
+
+@pytest.mark.parametrize(
+    ("factory", "shape", "alone"), [(mlp, (12,), 1), (convolutional, (1, 4, 4), 2)]
+)
+def test_training_stops_at_its_moment_and_goes_on_from_there(
+    factory, shape, alone, tmp_path, monkeypatch
+):
+    dataset, mask = blobs(shape=shape), np.ones((2, 60), dtype=bool)
+    config = TrainingConfig(epochs=3, batch_size=20, learning_rate=0.1, momentum=0.9)
+    run = partial(train, factory, dataset, mask, config, [1, 2], device="cpu", progress=False)
+    expected = run(cache_folder=tmp_path / "whole")
+    folder = tmp_path / "stopped"
+    answers = iter([False, False, True])  # at the start, after one epoch, after the second
+    with monkeypatch.context() as patch:
+        patch.setattr(deadline, "is_over", lambda: next(answers))
+        with pytest.raises(deadline.Stopped, match="it goes on there") as stopped:
+            run(cache_folder=folder)
+    assert (stopped.value.done, stopped.value.total) == (4 // alone, 6 // alone)
+    with deadline.until(0.0), pytest.raises(deadline.Stopped) as counted:
+        run(cache_folder=folder)
+    assert (counted.value.done, counted.value.total) == (4 // alone, 6)
+    found = run(cache_folder=folder)
+    for name, value in expected.parameters.items():
+        assert torch.equal(found.parameters[name], value)
+    with deadline.until(0.0):  # nothing is left to train
+        assert len(run(cache_folder=folder)) == 2

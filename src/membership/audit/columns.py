@@ -33,7 +33,7 @@ def attack_columns(table: Table, attacks: Sequence[str]) -> tuple[dict[str, str]
         A column is missing or there twice, or nothing says that it is an attack.
     """
     columns: dict[str, str] = {}
-    for name in table.frame.columns:
+    for name in table.columns:
         plain_name = name.lower()
         if plain_name in columns:
             raise InputError(
@@ -45,7 +45,7 @@ def attack_columns(table: Table, attacks: Sequence[str]) -> tuple[dict[str, str]
     if missing := [name for name in REQUIRED if not has_column[name]]:
         raise InputError(
             f"{table.path} lacks {', '.join(missing)}; its columns are "
-            f"{brief(', '.join(table.frame.columns), most=200)}; those of an audit are "
+            f"{brief(', '.join(table.columns), most=200)}; those of an audit are "
             f"{', '.join(REQUIRED)} and, if wanted, {', '.join(OPTIONAL)}"
         )
     return columns, scores
@@ -70,7 +70,7 @@ def _scores(table: Table, columns: dict[str, str], attacks: Sequence[str]) -> li
         if name.lower() not in columns or name.lower() in reserved:
             raise InputError(
                 f"{table.path}: attack {brief(name)} is no column of scores; its columns are "
-                f"{brief(', '.join(table.frame.columns), most=200)}"
+                f"{brief(', '.join(table.columns), most=200)}"
             )
     attack_names = {name.lower() for name in attacks}
     return [name for plain_name, name in columns.items() if plain_name in attack_names]

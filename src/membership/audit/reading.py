@@ -208,7 +208,7 @@ def read_scores(source: Any, attacks: Sequence[str] = ()) -> Scored | Several:
     }
     targets = np.array(optional.pop("target", [""] * member.size), dtype=object)
     used_columns = {*scores, *(columns[name] for name in (*OPTIONAL, "member") if name in columns)}
-    not_read = tuple(name for name in table.frame.columns if name not in used_columns)
+    not_read = tuple(name for name in table.columns if name not in used_columns)
     optional["not_read"] = not_read
     if "unit" not in columns:
         optional["noted"] = tuple(rows.notes_of_identities(_words_of(table, not_read), member))

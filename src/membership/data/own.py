@@ -1,8 +1,9 @@
 """A user's own data: every check that a registry's digest would have made unnecessary."""
 
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +15,15 @@ from membership.data.npz import Prepared
 from membership.data.public import PURCHASE_LIKE, as_float
 from membership.errors import InputError, brief
 
-if TYPE_CHECKING:
-    import polars
-
 MOST_WORDS = 100
 """Different words of a column that is made into as many 0/1 columns."""
+_MISSING = re.compile("|nan|na|n/a|null|nat|<na>|#n/a", re.IGNORECASE)
+# Words that mean amounts, dates and times: as 0/1 columns they would lose what they say.
+_NO_WORD = re.compile(
+    r"[$€£¥+-]? ?[0-9][0-9.,' \xa0]*( ?[%$€£¥]| [A-Za-z°µ/]+)?"
+    r"|[0-9]{1,4}[-/. ]([0-9]{1,2}|[A-Za-z]{3,9})[-/. ,]+[0-9]{2,4}([ T].*)?"
+    r"|[0-9]{1,2}:[0-9]{2}.*"
+)
 # What images are divided by, for numbers from 0 to 1.
 RANGES = {np.dtype(np.uint8): 255.0, np.dtype(np.uint16): 65535.0}
 ACCEPTED = (
@@ -249,7 +254,7 @@ def _table(path: Path, label: str) -> Prepared:
         number nor one of few words.
     """
     table, label = tables.read(path), (label or "").strip(tables.BLANKS)
-    names = table.frame.columns
+    names = list(table.columns)
     if not label or label not in names:
         named = f"it has no column {label!r}." if label else "which column holds the classes?"
         listed = brief(", ".join(names), most=200)
@@ -264,7 +269,7 @@ def _table(path: Path, label: str) -> Prepared:
         raise InputError(f"{path}: two features would be called {twice[0]!r}; rename a column")
     values = _numbers(table, label)
     if values is None:
-        values = np.array(_words(table, label).to_list())
+        values = np.array(_words(table, label))
     classes, y = np.unique(values, return_inverse=True)
     if len(classes) == 1:
         raise InputError(
@@ -281,28 +286,16 @@ def _table(path: Path, label: str) -> Prepared:
 
 def _require_told(table: tables.Table, name: str) -> None:
     """Refuse a column that is an index, of another kind than numbers and words, or has gaps."""
-    import polars
-
     if not name or name.startswith(("Unnamed:", "__index_level_")):
         raise InputError(
             f"{table.path}: a column has no name but {name!r}, as pandas writes its index (give "
             "`index=False`); name it, or leave it out"
         )
-    cells = table.frame[name]
-    kind = cells.dtype
-    if not (kind.is_numeric() or kind in (polars.String, polars.Boolean, polars.Null)):
-        raise InputError(
-            f"{table.path}: column {name!r} holds {kind}; make numbers of it, or leave it out"
-        )
-    gaps = cells.is_null()
-    if kind == polars.String:
-        gaps |= cells.fill_null("").str.contains(tables.MISSING)
-    elif kind.is_float():
-        gaps |= cells.is_nan().fill_null(True)
+    gaps = np.array([_MISSING.fullmatch(word) is not None for word in table.words(name)])
     if gaps.any():
         raise InputError(
-            f"{table.path}: {gaps.sum():,} of {len(cells):,} cells of column {name!r} are empty or "
-            f"missing, the first at {table.at(gaps.arg_max() or 0)}; fill them in or leave their "
+            f"{table.path}: {gaps.sum():,} of {len(gaps):,} cells of column {name!r} are empty or "
+            f"missing, the first at {table.at(int(gaps.argmax()))}; fill them in or leave their "
             "records out"
         )
 
@@ -326,33 +319,30 @@ def _features(table: tables.Table, name: str) -> list[tuple[str, np.ndarray]]:
     values = _numbers(table, name)
     if values is not None:
         return [(name, values)]
-    words = _words(table, name)
-    truth = words.str.to_lowercase()
-    if truth.is_in(["true", "false"]).all():
-        return [(name, (truth == "true").to_numpy().astype(np.float64))]
-    kind = table.written_otherwise(name)
+    words = np.array(_words(table, name), dtype=object)
+    different = sorted(set(words))
+    if {word.lower() for word in different} <= {"true", "false"}:
+        return [(name, np.array([float(word.lower() == "true") for word in words]))]
+    amounts = np.mean([_NO_WORD.fullmatch(word) is not None for word in words]) > 0.5
     # What tells most records apart is a name of theirs, and no feature.
-    if kind or words.n_unique() > min(MOST_WORDS, max(2, len(words) // 2)):
-        held = kind or f"{words.n_unique():,} different words in {len(words):,} records"
+    if amounts or len(different) > min(MOST_WORDS, max(2, len(words) // 2)):
+        held = f"{len(different):,} different words in {len(words):,} records"
         raise InputError(
-            f"{table.path}: column {name!r} holds {held}, such as {brief(words[0], most=40)}; make "
-            "numbers of it, or leave it out"
+            f"{table.path}: column {name!r} holds {'no numbers' if amounts else held}, such as "
+            f"{brief(words[0], most=40)}; make numbers of it, or leave it out"
         )
-    return [
-        (f"{name}={word}", (words == word).to_numpy().astype(np.float64))
-        for word in words.unique().sort()
-    ]
+    return [(f"{name}={word}", (words == word).astype(np.float64)) for word in different]
 
 
-def _words(table: tables.Table, name: str) -> "polars.Series":
+def _words(table: tables.Table, name: str) -> list[str]:
     """A column of words, no two of which differ in capitals alone."""
-    words = table.frame[name]
-    different = words.unique().sort()
-    plain = different.str.to_lowercase()
-    if (twice := plain.filter(plain.is_duplicated())).len():
-        alike = different.filter(plain == twice[0]).to_list()
+    words = table.words(name)
+    alike: dict[str, list[str]] = {}
+    for word in sorted(set(words)):
+        alike.setdefault(word.lower(), []).append(word)
+    if twice := next((same for same in alike.values() if len(same) > 1), None):
         raise InputError(
-            f"{table.path}: column {name!r} holds {' and '.join(map(repr, alike))}, which differ "
+            f"{table.path}: column {name!r} holds {' and '.join(map(repr, twice))}, which differ "
             "in capitals alone; write them alike, or as different words"
         )
     return words

@@ -7,6 +7,7 @@ digest of its code: only the author knows whether an edit changes what is found.
 import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -189,12 +190,10 @@ def in_parts(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: A
         The cache cannot be written to; set ``MEMBERSHIP_CACHE``.
     """
     cache = Cache()
-    inner = innermost(function)
-    name = [inner.__module__, inner.__qualname__]
-    common = digest(name, version_of(function), TRAINING, versions(), *inputs)
+    keys = part_keys(function, items, *inputs)
     found = {}
     for place in shares.rotated(range(len(items))):
-        key = digest(common, items[place])
+        key = keys[place]
         with cache.lock(key):
             kept = cache.load(key)
             if kept is None:
@@ -203,3 +202,30 @@ def in_parts(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: A
                 cache.save(key, kept)
         found[place] = {name: tensor.numpy() for name, tensor in kept.items()}
     return [found[place] for place in range(len(items))]
+
+
+def part_keys(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: Any) -> list[str]:
+    """Where in the cache `in_parts` keeps what it finds for each item; parameters as there."""
+    inner = innermost(function)
+    name = [inner.__module__, inner.__qualname__]
+    common = digest(name, version_of(function), TRAINING, versions(), *inputs)
+    return [digest(common, item) for item in items]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What `in_parts` is asked, for those who ask it item by item."""
+
+    function: Callable[[Any], Arrays]
+    items: Sequence[Any]
+    inputs: Sequence[Any]
+
+    def are_there(self) -> list[bool]:
+        """Of each item, whether the cache holds what was found."""
+        keys = part_keys(self.function, self.items, *self.inputs)
+        return [Cache().path(key).is_file() for key in keys]
+
+    def found(self, *places: int) -> list[Arrays]:
+        """What is found for all items, or for those at some places."""
+        some = [self.items[place] for place in places] or self.items
+        return in_parts(self.function, some, *self.inputs)

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from membership import limits, processes
 from membership.data import Dataset
 from membership.errors import Diverged
+from membership.training import deadline
 from membership.training.cache import Cache, Fits, checked, digest
 from membership.training.config import REACH, TrainingConfig, drawn, moved
 from membership.training.ensemble import (
@@ -104,7 +105,7 @@ def train(
     InputError
         Shapes, seeds or the architecture do not fit the data; nothing has been trained.
     RunError
-        A loss became infinite or undefined.
+        A loss became infinite or undefined, or the moment of `deadline.until` has come.
 
     Notes
     -----
@@ -123,6 +124,9 @@ def train(
     missing = [i for i in range(len(seeds)) if i not in trained]
     cores = limits.cores(n_jobs)
     batches = fits.batches(missing)
+    if missing and deadline.is_over():
+        done = len(trained) * config.epochs + _epochs_done(batches, keys, cache)
+        raise deadline.Stopped(done, len(seeds) * config.epochs)
     with tqdm(
         total=len(missing) * config.epochs, unit="epoch", disable=not (progress and missing)
     ) as bar:
@@ -185,22 +189,36 @@ def _in_processes(
         bar.update(finished * fits.config.epochs)
 
 
+def _of_batch(rows: list[int], keys: list[str]) -> str:
+    return digest([keys[i] for i in rows])
+
+
+def _checkpoint(batch_key: str) -> str:
+    return f"{batch_key}-checkpoint"
+
+
+def _epochs_done(batches: list[list[int]], keys: list[str], cache: Cache) -> int:
+    """What the checkpoints of some batches hold, in epochs of one model."""
+    held = [(rows, cache.load(_checkpoint(_of_batch(rows, keys)))) for rows in batches]
+    return sum(len(rows) * int(saved["epochs_done"]) for rows, saved in held if saved is not None)
+
+
 def _train_rows(
     fits: Fits, rows: list[int], keys: list[str], cache: Cache, bar: tqdm
 ) -> dict[int, State]:
     """Train some models side by side, or pick up what another run has just finished."""
-    batch_key = digest([keys[i] for i in rows])
+    batch_key = _of_batch(rows, keys)
     with cache.lock(batch_key):
         ready = {i: state for i in rows if (state := cache.load(keys[i])) is not None}
         if len(ready) == len(rows):
             return ready
-        parameters, buffers = _run(fits, rows, f"{batch_key}-checkpoint", cache, bar)
+        parameters, buffers = _run(fits, rows, _checkpoint(batch_key), cache, bar)
         states = {}
         for position, i in enumerate(rows):
             state = {k: v[position].detach().cpu() for k, v in {**parameters, **buffers}.items()}
             cache.save(keys[i], state)
             states[i] = state
-        cache.discard(f"{batch_key}-checkpoint")
+        cache.discard(_checkpoint(batch_key))
         return states
 
 
@@ -232,12 +250,13 @@ def _run(
             where = f"epoch {epoch + 1} (model with seed {seed})"
             raise Diverged(where, f"a learning_rate below {fits.config.learning_rate} would do")
         bar.update(len(rows))
-        if (
-            time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS
-            and epoch + 1 < fits.config.epochs
-        ):
+        is_over = deadline.is_over()
+        due = is_over or time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS
+        if due and epoch + 1 < fits.config.epochs:
             cache.save(checkpoint, _snapshot(epoch + 1, parameters, buffers, optimiser))
             saved = time.monotonic()
+            if is_over:
+                raise deadline.Stopped((epoch + 1) * len(rows), fits.config.epochs * len(rows))
     return parameters, buffers
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 import xarray as xr
 from click.testing import CliRunner
 
@@ -18,7 +17,6 @@ from membership.book.cli import bulk
 from membership.book.running import pieces
 from membership.book.running.pieces import Step, apart
 from membership.errors import InputError
-from workflow import check_gpu
 
 
 @pytest.fixture(autouse=True)
@@ -165,9 +163,6 @@ class Gathered:
     def __init__(self, device):
         self.device = device
 
-    def gatherers(self):
-        return dict.fromkeys(("outputs-a", "times-a", "fails"), self)
-
     def gather(self, name):
         if name == "fails" and self.device != "cpu":
             raise RuntimeError("no such kernel\nand a long story")
@@ -185,7 +180,9 @@ def two_devices(monkeypatch):
 
 
 def test_each_step_is_compared_and_seconds_are_not(two_devices):
-    outputs, times, fails = pieces.steps("chapter", "tiny")
+    outputs, times, fails = (
+        pieces.compared("chapter", name, "tiny") for name in ("outputs-a", "times-a", "fails")
+    )
     assert outputs.apart == pytest.approx(0.01)
     assert math.isnan(times.apart)
     assert times.is_good
@@ -224,9 +221,3 @@ def test_apart_is_the_relative_root_mean_square(left, right, expected):
 
 def test_another_variable_is_infinitely_far():
     assert apart(xr.Dataset({"a": 1}), xr.Dataset({"b": 1})) == math.inf
-
-
-def test_without_a_gpu_one_line_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert check_gpu.main([]) == 0
-    assert capsys.readouterr().out.count("\n") == 1

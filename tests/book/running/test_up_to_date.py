@@ -210,7 +210,7 @@ def test_a_notebook_that_cannot_be_read_is_out_of_date(root, broken):
 
 
 @pytest.mark.parametrize(
-    "library", ["torch", "numpy", "jaxlib", "dp-accounting", "polars", "ruff (of no run)"]
+    "library", ["torch", "numpy", "jaxlib", "dp-accounting", "xarray", "ruff (of no run)"]
 )
 def test_another_version_of_a_library_is_another_run(root, monkeypatch, library):
     installed, settings = up_to_date.metadata.version, Settings.from_values({})

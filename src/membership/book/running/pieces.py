@@ -1,14 +1,14 @@
 """What a run of the book gathers, piece by piece: planned, timed, and compared across devices.
 
 `workflow/Snakefile` reads the plan, so that each piece has a job of its own and names the same
-files as a run without it. `make check-gpu` shows the comparison: a chapter trains and asks its
+files as a run without it. `make on-gpu` shows the comparison: a chapter trains and asks its
 models on the device; what it makes of their answers is the CPU's.
 """
 
 import csv
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -210,24 +210,23 @@ class Step:
         return not self.error and not self.apart > TOLERANCE
 
 
-def steps(chapter: str, profile: str) -> Iterator[Step]:
-    """Gather each evidence of a chapter on the CPU and on the GPU."""
+def compared(chapter: str, name: str, profile: str) -> Step:
+    """One file of a chapter's evidence, gathered on the CPU and on the GPU."""
     here, there = (
         source(_checked(chapter, {"profile": profile, "device": device}))
         for device in ("cpu", "cuda")
     )
-    for name in here.gatherers():
-        began = time.perf_counter()
-        expected = evidence.load(here.gather(name))
-        middle = time.perf_counter()
-        actual, error = None, ""
-        try:
-            actual = evidence.load(there.gather(name))
-        except (RuntimeError, InputError) as failure:
-            error = (str(failure).splitlines() or [type(failure).__name__])[0]
-        seconds = (middle - began, time.perf_counter() - middle)
-        timed = name.startswith(TIMED) or actual is None
-        yield Step(chapter, name, seconds, math.nan if timed else apart(expected, actual), error)
+    began = time.perf_counter()
+    expected = evidence.load(here.gather(name))
+    middle = time.perf_counter()
+    actual, error = None, ""
+    try:
+        actual = evidence.load(there.gather(name))
+    except (RuntimeError, InputError) as failure:
+        error = (str(failure).splitlines() or [type(failure).__name__])[0]
+    seconds = (middle - began, time.perf_counter() - middle)
+    timed = name.startswith(TIMED) or actual is None
+    return Step(chapter, name, seconds, math.nan if timed else apart(expected, actual), error)
 
 
 def apart(expected: xr.Dataset, actual: xr.Dataset) -> float:

@@ -5,7 +5,14 @@ import pytest
 import torch
 
 from membership import data, metrics
-from membership.book.studies.bmia import convolutional, evidence, experiment, posteriors, scores
+from membership.book.studies.bmia import (
+    by_model,
+    convolutional,
+    evidence,
+    experiment,
+    posteriors,
+    scores,
+)
 from membership.book.studies.bmia.scores import Seen
 from membership.book.studies.bmia.settings import Settings
 
@@ -56,7 +63,7 @@ def test_a_view_is_a_shifted_or_mirrored_image():
             return torch.stack([level, torch.zeros_like(level)], -1)[None]
 
     x, ensemble = images(5, "own").x, Remembered()
-    found = convolutional._on_average(ensemble, x, np.zeros(5, dtype=int))
+    found = by_model.on_average(ensemble, x, np.zeros(5, dtype=int))
     padded = np.pad(x, ((0, 0), (0, 0), (2, 2), (2, 2)))
     moved = [padded[:, :, 2:-2, 2:-2], padded[:, :, :-4, 2:-2], padded[:, :, 4:, 2:-2]]
     moved += [padded[:, :, 2:-2, :-4], padded[:, :, 2:-2, 4:]]

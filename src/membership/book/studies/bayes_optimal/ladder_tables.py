@@ -372,4 +372,7 @@ def _between(gap: np.ndarray, target: float) -> np.ndarray | None:
 
 def table_3(_: xr.Dataset) -> pd.DataFrame:
     """Refused: the paper's recipe for ImageNet makes it."""
-    raise InputError("Table 3 is trained by the ImageNet recipe, not by this chapter; see its page")
+    raise InputError(
+        "Table 3 is trained by `python -m recipes.imagenet --root FOLDER` in a clone, not by this "
+        "chapter; see the page of its recipe"
+    )

@@ -127,6 +127,12 @@ def judged(table: pd.DataFrame) -> pd.DataFrame:
     return published.compare(table, reference, on=["attack", "metric"])
 
 
+def judged_on_imagenet(table: pd.DataFrame) -> pd.DataFrame:
+    """Table 3, which the recipe makes, beside the published numbers."""
+    reference = published.reference("bayes_optimal_table3")
+    return published.compare(table, reference, on=["model", "attack", "metric"])
+
+
 def table_2_drawn(table: pd.DataFrame) -> "Figure":
     """Table 2: how often each attack is right, beside how many members it can name."""
     shown = table[table["attack"].isin(COMPARED) & table["metric"].isin(PANELS)]

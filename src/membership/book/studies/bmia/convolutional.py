@@ -6,18 +6,18 @@ for it, two cores days: the smaller profiles take digits and a small network.
 
 import functools
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import torch
 import xarray as xr
 
-from membership import attacks, evidence, metrics, signals, training
+from membership import attacks, evidence, metrics
 from membership.attacks.bmia import bmia_from_moments
 from membership.book.exhibits.rows import of_each
 from membership.book.exhibits.tidy import origin, tidy
 from membership.book.studies.bmia import answers, scores
+from membership.book.studies.bmia.by_model import STRUCTURES, VIEWS, ByModel, assembled
 from membership.book.studies.bmia.equal_budgets import FPR, LESS_DIAGONAL, RATE, mixture
 from membership.book.studies.bmia.experiment import World, world
 from membership.book.studies.bmia.posteriors import POSTERIORS, asked_less, scored
@@ -33,65 +33,62 @@ from membership.book.studies.bmia.scores import (
     tpr,
 )
 from membership.book.studies.bmia.settings import Settings
-from membership.book.studies.bmia.trained import Answers, Trained, moments, train
 from membership.signals import loss_of_log_odds
-from membership.training.config import moved
+
+
+class Setup(NamedTuple):
+    """Data, network and training of one run, and how many models where not as the settings say."""
+
+    dataset: str
+    network: str
+    epochs: int
+    augmentation: str = "none"
+    models: tuple[int, int] | None = None
+    """Targets and references."""
+
 
 SETUPS = {
-    "tiny": ("digits", "small-cnn", 4),
-    "quick": ("digits", "small-cnn", 20),
-    "paper": ("cifar10", "resnet18", 60),
+    "tiny": Setup("digits", "small-cnn", 4),
+    "quick": Setup("digits", "small-cnn", 20),
+    "paper": Setup("cifar10", "resnet18", 60, "flip-and-crop"),
 }
-"""Data, network and epochs."""
 HELD = 5000
 """Records that no model has seen, for QMIA and RMIA."""
-REACH = 2
-VIEWS = [
-    (down, across, mirrored)
-    for mirrored in (0, 1)
-    for down, across in ((2, 2), (0, 2), (4, 2), (2, 0), (2, 4))
-]
-"""The image and its four shifts by two pixels, and their mirror images."""
-STRUCTURES = ("kron", "diag", "full")
 CLEARLY, MOST, LESS_ONE = 1.25, scores.SIZES[-1], "less one query's"
 LEAD = f"{RATE}, BMIA's less {CLEARLY} times it"
 
 
-def convolutional(settings: Settings) -> World:
+def convolutional(settings: Settings, setup: Setup | None = None) -> World:
     """The split of the paper, and queries of all that targets may have been trained on."""
-    name, network, epochs = SETUPS[settings.profile]
-    own = {"architecture": network, "epochs": settings.epochs or epochs}
+    name, network, epochs, augmentation, models = setup or SETUPS[settings.profile]
+    own: dict[str, Any] = {"architecture": network, "epochs": settings.epochs or epochs}
+    if models:
+        own |= dict(zip(("n_targets", "n_reference"), models, strict=True))
     common = world(name, settings.model_copy(update=own))
-    config = common.config
-    if name == "cifar10":
-        # The paper's training, which is that of He et al. (2016), with their augmentation.
-        config = replace(config, augmentation="flip-and-crop", precision="bfloat16")
+    # The paper's training is that of He et al. (2016), who flip and crop; it does not say whether.
+    precision = "bfloat16" if name == "cifar10" else common.config.precision
+    config = replace(common.config, augmentation=augmentation, precision=precision)
     queries, validation = np.arange(len(common.pool)), common.validation[:HELD]
     return replace(common, config=config, queries=queries, validation=validation)
 
 
-def outputs(settings: Settings) -> xr.Dataset:
+def outputs(settings: Settings, setup: Setup | None = None) -> xr.Dataset:
     """What every model answers for all queries and for records that no model has seen."""
-    trained = _trained(settings)
+    trained = _trained(settings, setup)
     return _named(trained, answers.answered(trained, answers.about(trained)))
 
 
-def posterior(settings: Settings) -> xr.Dataset:
+def posterior(settings: Settings, setup: Setup | None = None) -> xr.Dataset:
     """What each reference predicts by draws and in closed form, and QMIA of each target."""
-    trained = _trained(settings)
+    trained = _trained(settings, setup)
     return _named(trained, answers.predicted(trained, answers.VARIANTS, answers.about(trained)))
 
 
-def structures(settings: Settings) -> xr.Dataset:
+def structures(settings: Settings, setup: Setup | None = None) -> xr.Dataset:
     """What first references predict of some queries with each structure of the posterior."""
-    trained = _trained(settings)
-    subset, n = trained.subset, settings.n_samples
-
-    def drawn(model: int, structure: str) -> Any:
-        return moments(trained.draws(model, n, structure, queries=subset))
-
+    trained = _trained(settings, setup)
     predictions = np.array(
-        [[drawn(model, structure) for structure in STRUCTURES] for model in trained.firsts]
+        [[trained.by_structure(model, one) for one in STRUCTURES] for model in trained.firsts]
     )
     predicted = evidence.dataset(
         "posterior",
@@ -99,19 +96,17 @@ def structures(settings: Settings) -> xr.Dataset:
         {
             "reference": trained.firsts,
             "variant": list(STRUCTURES),
-            "record": trained.records[subset],
+            "record": trained.records[trained.subset],
         },
         **answers.about(trained),
     )
     return _named(trained, predicted)
 
 
-def views(settings: Settings) -> xr.Dataset:
+def views(settings: Settings, setup: Setup | None = None) -> xr.Dataset:
     """What every model answers on average over an image's shifts and mirror images."""
-    trained = _trained(settings)
-    world, rows = trained.world, trained.world.validation
-    queries = _on_average(trained.ensemble, trained.x, trained.y)
-    held_out = _on_average(trained.ensemble, world.dataset.x[rows], world.dataset.y[rows])
+    trained = _trained(settings, setup)
+    queries = trained.asked("queries, views")
     member = np.zeros(queries.hinge.shape, dtype=bool)
     member[: trained.n_targets] = trained.member
     averaged = evidence.dataset(
@@ -120,7 +115,7 @@ def views(settings: Settings) -> xr.Dataset:
             "log_odds": queries.log_odds,
             "hinge": queries.hinge,
             "member": member,
-            "held_log_odds": held_out.log_odds,
+            "held_log_odds": trained.asked("held, views").log_odds,
         },
         {"model": np.arange(len(member)), "record": trained.records},
         **answers.about(trained),
@@ -128,16 +123,7 @@ def views(settings: Settings) -> xr.Dataset:
     return _named(trained, averaged)
 
 
-def _on_average(ensemble: training.Ensemble, x: np.ndarray, y: np.ndarray) -> Answers:
-    images, by_view = torch.tensor(x), []
-    for view in VIEWS:
-        moves = torch.tensor([view]).expand(len(images), 3)
-        logits = ensemble.logits(moved(images, moves, REACH))
-        by_view.append([signals.hinge(logits, None, y), signals.scaled_logit(logits, None, y)])
-    return Answers(*np.mean(by_view, axis=0))
-
-
-def _named(trained: Trained, gathered: xr.Dataset) -> xr.Dataset:
+def _named(trained: ByModel, gathered: xr.Dataset) -> xr.Dataset:
     """The set is told from others of the same images by the network."""
     world = trained.world
     attributes: dict[str, Any] = {"set": f"{gathered.attrs['set']}, {world.architecture}"}
@@ -148,8 +134,8 @@ def _named(trained: Trained, gathered: xr.Dataset) -> xr.Dataset:
 
 
 @functools.lru_cache(maxsize=1)
-def _trained(settings: Settings) -> Trained:
-    return train(convolutional(settings))
+def _trained(settings: Settings, setup: Setup | None) -> ByModel:
+    return assembled(convolutional(settings, setup))
 
 
 GATHERERS = (outputs, posterior, structures, views)

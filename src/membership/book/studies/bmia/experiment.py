@@ -1,7 +1,7 @@
 """Data, splits and recipes: who is trained on what, as the paper's Appendix B has it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -83,6 +83,8 @@ class World:
     config : TrainingConfig
         Of all models.
     settings : Settings
+    first : int
+        The number of the first target, or of the first reference.
     """
 
     name: str
@@ -96,6 +98,7 @@ class World:
     architecture: str
     config: training.TrainingConfig
     settings: Settings
+    first: int = 0
 
     @property
     def label(self) -> str:
@@ -163,7 +166,7 @@ class World:
     def train(self, architecture: str = "", n_reference: int = 0) -> training.Ensemble:
         """Targets first, then references, of this world's architecture or another."""
         masks = self.references[: n_reference or None]
-        seed = 10_000 * self.settings.seed
+        seed = 10_000 * self.settings.seed + self.first
         seeds = [
             *range(seed, seed + len(self.targets)),
             *range(seed + _REFERENCES, seed + _REFERENCES + len(masks)),
@@ -177,6 +180,13 @@ class World:
             device=self.settings.device,
             n_jobs=self.settings.n_jobs,
         )
+
+    def alone(self, kind: str, number: int) -> "World":
+        """With a "target" or a "reference" and no other model; it ends as among the others."""
+        one = slice(number, number + 1)
+        kept = {"target": (one, slice(0)), "reference": (slice(0), one)}[kind]
+        targets, references = self.targets[kept[0]], self.references[kept[1]]
+        return replace(self, targets=targets, references=references, first=number)
 
 
 def world(name: str, settings: Settings) -> World:

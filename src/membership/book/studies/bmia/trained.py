@@ -180,6 +180,11 @@ class Trained:
             self.kept[key] = {n: moments(drawn[:n]) for n in sizes_up_to(len(drawn))}
         return self.kept[key]
 
+    def by_structure(self, model: int, structure: str) -> Moments:
+        """Of some queries, with a posterior of another structure."""
+        n = self.world.settings.n_samples
+        return moments(self.draws(model, n, structure, queries=self.subset))
+
     def sampled(self, model: int) -> Moments:
         """Of all draws."""
         return self.by_size(model)[self.world.settings.n_samples]

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from membership.book import exhibits
-from membership.book.studies.bayes_optimal.imagenet import table
-from membership.book.studies.bayes_optimal.imagenet.__main__ import EXHIBIT, main
 from membership.errors import RunError
+from recipes.imagenet import table
+from recipes.imagenet.__main__ import EXHIBIT, main
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,7 @@ def test_a_failed_or_stopped_run_exits_1(arguments, raised, message, capsys, mon
 
 
 def test_the_module_runs_as_a_command(imagenet):
-    command = [sys.executable, "-m", "membership.book.studies.bayes_optimal.imagenet"]
+    command = [sys.executable, "-m", "recipes.imagenet"]
     done = subprocess.run(
         [*command, "--root", "/nowhere"], capture_output=True, text=True, check=False
     )

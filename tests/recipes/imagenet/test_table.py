@@ -7,9 +7,10 @@ from scipy.stats import beta
 
 from membership import data
 from membership.book import published
-from membership.book.studies.bayes_optimal.imagenet import Settings, training
-from membership.book.studies.bayes_optimal.imagenet import table as study
+from membership.book.studies.bayes_optimal.network_tables import judged_on_imagenet
 from membership.errors import InputError
+from recipes.imagenet import Settings, training
+from recipes.imagenet import table as study
 
 SMALL = {
     "models": ["resnet18"],
@@ -84,7 +85,7 @@ def test_numbers_against_a_slow_reference_and_departures_stated(settings, folder
     ]
     assert table.attrs["data"] == {"imagenet (names and sizes)": folder.digest}
     assert table.attrs["device"] == "cpu"
-    assert study.comparison(table)["published"].isna().all()
+    assert judged_on_imagenet(table)["published"].isna().all()
 
 
 def test_the_defaults_are_the_papers():
@@ -111,7 +112,7 @@ def test_every_published_number_finds_its_row():
     table.attrs["setup"]["networks"] = {
         name: table.attrs["setup"]["networks"][name] for name in facts
     }
-    judged = study.comparison(table).dropna(subset="published")
+    judged = judged_on_imagenet(table).dropna(subset="published")
     printed = published.table("bayes_optimal_table3")
     keys = ["model", "attack", "metric"]
     assert len(judged) == len(printed) == 12

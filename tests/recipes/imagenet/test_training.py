@@ -10,10 +10,10 @@ from PIL import Image
 from torch import nn
 
 from membership import data
-from membership.book.studies.bayes_optimal.imagenet import training
-from membership.book.studies.bayes_optimal.imagenet.training import AUGMENTATIONS, Crops, Job
 from membership.errors import InputError, RunError
 from membership.training import TrainingConfig, batch_order
+from recipes.imagenet import training
+from recipes.imagenet.training import AUGMENTATIONS, Crops, Job
 
 CPU = torch.device("cpu")
 NONE, SMALL, LARGE = AUGMENTATIONS

@@ -10,20 +10,14 @@ import pandas as pd
 from torch import nn
 
 from membership import attacks, data, limits, metrics, models
-from membership.book import published
 from membership.book.exhibits.rows import share
 from membership.book.exhibits.tidy import tidy
-from membership.book.studies.bayes_optimal.imagenet import Settings
-from membership.book.studies.bayes_optimal.imagenet.training import (
-    AUGMENTATIONS,
-    Job,
-    losses,
-    train,
-)
 from membership.book.studies.bayes_optimal.names import ACCURACY, PEAK, TRAIN, VALIDATION
 from membership.data.pictures import ImageFolder, list_images
 from membership.errors import InputError
 from membership.training import TrainingConfig, device_of
+from recipes.imagenet import Settings
+from recipes.imagenet.training import AUGMENTATIONS, Job, losses, train
 
 NAMES = {"resnet101": "Resnet101", "vgg16": "VGG16"}
 NOTE = (
@@ -83,12 +77,6 @@ def table_3(settings: Settings, progress: bool = True) -> pd.DataFrame:
             },
         },
     )
-
-
-def comparison(table: pd.DataFrame) -> pd.DataFrame:
-    """Table 3's published numbers beside those of a run; columns as `published.compare`."""
-    reference = published.reference("bayes_optimal_table3")
-    return published.compare(table, reference, ["model", "attack", "metric"])
 
 
 def measure(loss: np.ndarray, correct: np.ndarray, member: np.ndarray, seed: int) -> list[dict]:

@@ -1,6 +1,6 @@
 """Table 3: networks trained on half of ImageNet, for who has the images and a GPU.
 
-Not part of the notebook's run. ``python -m membership.book.studies.bayes_optimal.imagenet --help``
+No part of the package: run it from a clone. ``python -m recipes.imagenet --help``
 """
 
 from typing import ClassVar, Literal

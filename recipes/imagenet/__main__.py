@@ -1,4 +1,4 @@
-"""The command that runs Table 3: ``python -m membership.book.studies.bayes_optimal.imagenet``."""
+"""The command that runs Table 3: ``python -m recipes.imagenet``."""
 
 import argparse
 import sys
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from membership import paths
-from membership.book.studies.bayes_optimal.imagenet import Settings
 from membership.errors import InputError, RunError
+from recipes.imagenet import Settings
 
 EXHIBIT = "bayes-optimal-tab-3"
 OPTIONS = {
@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(settings: Settings) -> None:
     # Here and not above: bad arguments should not wait for torch.
     from membership.book.exhibits import declared, files
-    from membership.book.studies.bayes_optimal.imagenet.table import comparison, table_3
+    from membership.book.studies.bayes_optimal.network_tables import judged_on_imagenet
+    from recipes.imagenet.table import table_3
 
     _check_writable(
         files.location(EXHIBIT, settings.chapter, settings.profile, settings.results_dir)
@@ -51,7 +52,7 @@ def _run(settings: Settings) -> None:
     table = table_3(settings)
     (exhibit,) = (candidate for candidate in declared(settings.chapter) if candidate.id == EXHIBIT)
     files.save(exhibit, table, settings, {})
-    print(comparison(table).to_string(index=False))
+    print(judged_on_imagenet(table).to_string(index=False))
 
 
 def _check_writable(target: Path) -> None:
@@ -64,7 +65,7 @@ def _check_writable(target: Path) -> None:
 def _parser() -> argparse.ArgumentParser:
     described = {row.name: row for row in Settings.describe()}
     parser = argparse.ArgumentParser(
-        prog="python -m membership.book.studies.bayes_optimal.imagenet",
+        prog="python -m recipes.imagenet",
         description="Table 3 of Sablayrolles et al. (2019). Takes days on one GPU.",
     )
     for option, name in OPTIONS.items():
