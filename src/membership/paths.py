@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -25,8 +24,6 @@ _MARKED = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This folder was made by `membership`; what is in it can be made again.\n"
 )
-# Before a text that runs and builds write for people to read, with its digest: a comment in MyST.
-_MADE = "% Made by `membership`; the SHA-256 of what follows: "
 IN_A_CACHE = {"evidence", "models", "locks"}
 _CHUNK = 1 << 20
 _PART = re.compile(r"\.(?P<name>.+)\.(?P<writer>\d+)-[0-9a-f]{8}")
@@ -97,18 +94,6 @@ def mark(folder: Path) -> None:
         clear_parts(folder, MARK)
     if not (folder / MARK).exists() and {p.name for p in folder.iterdir()} <= IN_A_CACHE:
         atomic_write(folder / MARK, _MARKED)
-
-
-def write_made(path: Path, text: str, *, follow: bool = True) -> None:
-    """Write a text that can be made again, with a first line that says so."""
-    whole = f"{_MADE}{hashlib.sha256(_encoded(text)).hexdigest()}\n{text}"
-    atomic_write(path, whole, follow=follow)
-
-
-def is_made(path: Path) -> bool:
-    """Whether a text is as `write_made` has left it."""
-    first, _, text = path.read_bytes().partition(b"\n")
-    return first == f"{_MADE}{hashlib.sha256(text).hexdigest()}".encode()
 
 
 def is_marked(folder: Path) -> bool:

@@ -328,7 +328,7 @@ def unforeseen(error: Exception) -> str:
     for folder in ([checkout / "logs"] if checkout else []) + [Path(tempfile.gettempdir())]:
         log = folder / "membership-error.log"
         try:
-            paths.write_made(log, told, follow=False)
+            paths.atomic_write(log, told, follow=False)
         except (InputError, RunError):
             continue
         return (

@@ -1,4 +1,4 @@
-"""Remove what runs and builds have made, where it carries their mark and nobody has changed it."""
+"""Remove what runs and builds have made: notebooks and results only where nobody changed them."""
 
 import re
 import shutil
@@ -15,6 +15,7 @@ from membership.book.running.up_to_date import is_unchanged
 from membership.book.settings import PROFILES
 from membership.errors import InputError, RunError
 
+_GENERATED = {"run_statistics.md", "verdict_errors.md"}
 _KEPT_BY_KEY = re.compile(r"[0-9a-f]{64}\.(safetensors|evidence)")
 
 
@@ -31,8 +32,8 @@ def clean(*, cache: bool = False, results: bool = False) -> list[Path]:
     Returns
     -------
     list of Path
-        What was removed. A file that was changed since, or that somebody else has put there,
-        stays and is named on stderr.
+        What was removed. A notebook or a result that was changed since, or a file that somebody
+        else has put there, stays and is named on stderr.
 
     Raises
     ------
@@ -68,17 +69,16 @@ def clean(*, cache: bool = False, results: bool = False) -> list[Path]:
 def _built(root: Path) -> Iterator[Path]:
     for folder in (root / "_build" / "html", root / "_build" / ".doctrees"):
         if folder.is_dir() and not folder.is_symlink():
-            if paths.is_marked(folder):
-                shutil.rmtree(folder)
-                yield folder
-            else:
-                _tell(folder)
+            shutil.rmtree(folder)
+            yield folder
     _drop_if_empty(root / "_build")
     logs, book = root / "logs", root / "book"
-    yield from _each(logs.glob("*.log"), paths.is_made)
+    runs = (f"{chapter}-{profile}" for chapter in chapters() for profile in PROFILES)
+    written = {f"{name}.log" for name in (*runs, "site", "membership-error")}
+    yield from _each(logs.glob("*.log"), lambda path: path.name in written)
     yield from _each(logs.glob("*.ipynb"), is_unchanged)
     _drop_if_empty(logs)
-    yield from _each((book / "generated").glob("*.md"), paths.is_made)
+    yield from _each((book / "generated").glob("*.md"), lambda path: path.name in _GENERATED)
     _drop_if_empty(book / "generated", ".lock")
     yield from _each((book / "chapters").glob("*.ipynb"), is_unchanged)
     _drop_if_empty(book / "chapters")

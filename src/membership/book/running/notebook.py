@@ -302,7 +302,7 @@ def _keep_failure(order: _Order, output: Path, section: str, details: str) -> Pa
         text = messages.read_text(encoding="utf-8", errors="replace")
         details += f"\n\nThe kernel's own messages:\n\n{text}"
     plain = re.sub(r"\x1b\[[0-9;]*m", "", details)
-    paths.write_made(log, header + plain + "\n")
+    paths.atomic_write(log, header + plain + "\n")
     if output.is_file():
         with contextlib.suppress(InputError, RunError, ValueError):
             paths.atomic_write(notebook, sealed(output.read_text(encoding="utf-8"), {}))

@@ -104,7 +104,7 @@ def _site_files(site: Path, tracked: dict[str, bytes]) -> dict[str, bytes]:
         is_shown = source.startswith(("book/", "results/paper/"))
         if is_shown and tracked.get(source, content) != content:
             raise InputError(f"the site shows another {source}; build it again: membership build")
-        if not any(part.startswith(".") or part == paths.MARK for part in name.split("/")):
+        if not any(part.startswith(".") for part in name.split("/")):
             files[f"site/{name}"] = content
     return files
 

@@ -57,12 +57,14 @@ def build_site(*, quiet: bool = False) -> Path:
 def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     _take_prose(chapters, quiet)
     results, site = agreed(chapters), root / "_build" / "html"
-    paths.write_made(root / "book" / "generated" / "run_statistics.md", statistics.run_statistics())
+    generated = {"book/generated/run_statistics": statistics.run_statistics}
     if statistics.VERDICT_ERRORS in paths.text_of(root / "_toc.yml"):
-        paths.write_made(root / f"{statistics.VERDICT_ERRORS}.md", statistics.verdict_errors())
+        generated[statistics.VERDICT_ERRORS] = statistics.verdict_errors
+    for page, text in generated.items():
+        paths.atomic_write(root / f"{page}.md", text())
     try:
         for folder in (site, site.with_name(".doctrees")):
-            paths.mark(folder)
+            folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         kind, place = type(error).__name__, paths.shown(site)
         raise RunError(f"the site did not build: {kind}: {place} cannot be made") from None
@@ -85,7 +87,7 @@ def _build(root: Path, chapters: list[str], quiet: bool) -> Path:
     except KeyboardInterrupt:
         raise RunError("the building of the site was interrupted; build it again") from None
     output = re.sub(r"\x1b\[[0-9;]*m", "", raw_output)
-    paths.write_made(log, output)
+    paths.atomic_write(log, output)
     if status < 0:
         raise RunError(f"the building of the site was killed ({signal.Signals(-status).name})")
     if status:

@@ -18,9 +18,9 @@ STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
 OUTPUTS = _of("outputs-{}-few", "outputs-{}-many")
 COMPOSED = _of("composed-{}", words="small_words")
-JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
+JOINT, NOISED, TIMES, SPECTRAL, RELEASED, PLAIN, SETS = (
     _of(f"{kind}-{{}}", words="first_word")
-    for kind in ("joint", "noised", "times", "spectral", "released")
+    for kind in ("joint", "noised", "times", "spectral", "released", "plain", "sets")
 )
 RIVALS = _of("rivals-{}-one", "rivals-{}-few", words="first_word")
 RIVALS_ALL = _of("rivals-{}-all", words="first_small_word")
