@@ -9,7 +9,15 @@ import pytest
 from membership import metrics
 from membership.published import claim_rules as rules
 from membership.published.contrasts import Claimed, Contrast
-from membership.published.outcomes import Outcome, every, overall, summed_up, untested
+from membership.published.outcomes import (
+    AT_ITS_THRESHOLD,
+    OWN_ANSWERS,
+    Outcome,
+    every,
+    overall,
+    summed_up,
+    untested,
+)
 
 S, C, U, N = "supported", "contradicted", "undecided", "not tested here"
 M = 0.01
@@ -147,6 +155,24 @@ def test_undecided_prints_the_units_it_would_take():
     assert rules.better(Contrast("d", 0.5, 0.01, 9, 10), M).units_needed is None
     assert every([found, rules.better(replace(wide, standard_error=0.02), M)]).units_needed == 1255
     assert every([found, rules.better(replace(wide, units=None), M)]).units_needed is None
+
+
+def test_what_no_number_of_units_decides_names_none_and_says_why():
+    wide = Contrast("d", 0.005, 0.01, 9, 10)
+    # The 79,000 records of a test this near its threshold could be had; ten times as many not.
+    near, level = (rules.much_better(wide, 0.005 + off) for off in (1e-4 * 10**0.5, 1e-4))
+    assert (near.word, near.units_needed, near.closed) == (U, pytest.approx(78400, abs=1), "")
+    assert (level.word, level.units_needed, level.closed) == (U, None, AT_ITS_THRESHOLD)
+    # A sentence needs all of its parts, and one data set where it is true.
+    assert every([near, level, Outcome(S)]).closed == AT_ITS_THRESHOLD
+    assert every([near, level]).units_needed is None
+    assert every([near, Outcome(S)]).closed == ""
+    assert every([level, Outcome(C)]).closed == ""
+    both, one = (dict(zip(REAL, pair, strict=True)) for pair in ([level, level], [level, near]))
+    assert (overall(both, REAL).word, overall(both, REAL).closed) == (U, AT_ITS_THRESHOLD)
+    assert overall(one, REAL).closed == ""
+    split = overall(dict(zip(REAL, (Outcome(S), Outcome(C)), strict=True)), REAL)
+    assert (split.word, split.closed) == (U, OWN_ANSWERS)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import numpy as np
 from membership.arrays import as_float64
 from membership.published.contrasts import Claimed, Contrast
 from membership.published.outcomes import (
+    AT_ITS_THRESHOLD,
     BY_LESS,
     CONTRADICTED,
     LEVEL,
@@ -29,6 +30,8 @@ from membership.published.outcomes import (
 
 # Decimals such as .61 - .60 exceed .01 by a rounding of doubles.
 SLACK = 1e-9
+MOST_UNITS = 100_000
+"""More than any data set here has records, or any run models."""
 
 
 def better(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
@@ -211,7 +214,10 @@ def identity(
 
 def _open(contrast: Contrast, distance: float, parts: int) -> Outcome:
     needed = contrast.units_needed(distance)
-    return Outcome(UNDECIDED, (), (contrast,), "the interval is too wide", needed, parts)
+    closed = AT_ITS_THRESHOLD if needed is not None and needed > MOST_UNITS else ""
+    needed = None if closed else needed
+    reason = "the interval is too wide"
+    return Outcome(UNDECIDED, (), (contrast,), reason, needed, parts, closed=closed)
 
 
 def _within(low: float, high: float, margin: float) -> bool:

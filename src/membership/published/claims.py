@@ -72,7 +72,7 @@ class Claim:
     variant_of : str
         The claim, of any chapter, that tests the same sentence first: a sentence counts once.
     closed : str
-        Why no run decides it, whatever its size, where it is undecided.
+        Why no run decides it, whatever its size, where it is undecided and the test does not say.
     units : str
         What its numbers are means over: "target models"; where an outcome says how many it takes.
 
@@ -109,8 +109,10 @@ class Claim:
     def outcome(self, source: Any) -> Outcome:
         """What the test makes of a run; *not tested here* where the run lacks what it needs."""
         outcome = _made_of(self.test, source)
-        if self.closed and outcome.word == UNDECIDED:
-            return replace(outcome, units_needed=None, reason=_and(outcome.reason, self.closed))
+        closed = self.closed or outcome.closed
+        if closed and outcome.word == UNDECIDED:
+            reason = _and(outcome.reason, closed)
+            return replace(outcome, units_needed=None, reason=reason, closed=closed)
         return outcome
 
     def former_outcome(self, source: Any) -> Outcome | None:

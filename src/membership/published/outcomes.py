@@ -13,6 +13,8 @@ SUBSTITUTE = {word: f"{word} on substitute data" for word in (SUPPORTED, CONTRAD
 MARKS = (SUPPORTED, CONTRADICTED, *SUBSTITUTE.values(), UNDECIDED, NOT_TESTED)
 BY_LESS = "by less than the margin"
 LEVEL = "none beyond the margin"
+OWN_ANSWERS = "each has an answer of its own, which no further run changes"
+AT_ITS_THRESHOLD = "a number lies so near its threshold that no run would tell on which side"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Outcome:
     substitute : str
         Where it is undecided because none of its data are the paper's: "supported" or
         "contradicted" if that is what the substitutes say.
+    closed : str
+        Where it is undecided: why no run decides it, whatever its size.
+    off_paper : bool
+        Whether none of its data are the paper's.
     """
 
     word: str
@@ -46,6 +52,8 @@ class Outcome:
     units_needed: int | None = None
     parts: int = 1
     substitute: str = ""
+    closed: str = ""
+    off_paper: bool = False
 
     @property
     def mark(self) -> str:
@@ -86,7 +94,9 @@ def every(outcomes: Sequence[Outcome]) -> Outcome:
     instead = CONTRADICTED if CONTRADICTED in seen else ""
     if set(seen) == {SUPPORTED}:
         instead = SUPPORTED
-    return Outcome(UNDECIDED, datasets, numbers, reason, _needed(outcomes), substitute=instead)
+    closed = next((outcome.closed for outcome in outcomes if outcome.closed), "")
+    needed = None if closed else _needed(outcomes)
+    return Outcome(UNDECIDED, datasets, numbers, reason, needed, substitute=instead, closed=closed)
 
 
 def summed_up(outcomes: Iterable[Outcome], shown: int = 2) -> Outcome:
@@ -163,12 +173,13 @@ def overall(
     if not any(k in paper for k in real):
         # More units decide nothing: it takes the paper's data.
         instead = decided.pop() if len(decided) == 1 else ""
-        return Outcome(
-            *(UNDECIDED, data, numbers, f"on substitute data only ({details})"), substitute=instead
-        )
+        why = f"on substitute data only ({details})"
+        return Outcome(UNDECIDED, data, numbers, why, substitute=instead, off_paper=True)
     if len(decided) > 1:
-        return Outcome(UNDECIDED, data, numbers, f"split: {details}")
-    return Outcome(UNDECIDED, data, numbers, details, _needed(list(real.values())))
+        return Outcome(UNDECIDED, data, numbers, f"split: {details}", closed=OWN_ANSWERS)
+    undecided = [outcome for outcome in real.values() if outcome.word == UNDECIDED]
+    closed = undecided[0].closed if all(outcome.closed for outcome in undecided) else ""
+    return Outcome(UNDECIDED, data, numbers, details, _needed(undecided), closed=closed)
 
 
 def untested(reason: str) -> Outcome:

@@ -17,6 +17,19 @@ def test_a_start_of_their_own_costs_the_loss_attack(gathered):
     np.testing.assert_allclose(one["auc"].sel(start="shared"), shared["auc"])
 
 
+def test_each_of_several_sets_of_models_counts_once(gathered, settings):
+    made = gathered["sets-digits"]
+    sets = [loss_attack.outputs("digits", settings, "few", "own", place) for place in (0, 1)]
+    areas = [loss_attack.outcomes(one)["auc"].mean() for one in sets]
+    np.testing.assert_allclose(made["auc"].sel(start="own"), areas)
+    assert areas[0] != areas[1]
+    assert set(sets[0]["record"].values) != set(sets[1]["record"].values)
+    table = loss_attack.by_start([gathered["starts-digits"]], [made]).set_index(
+        ["quantity", "start"]
+    )
+    assert table.loc[("AUC (%)", "own"), "value"] == pytest.approx(np.mean(areas))
+
+
 def test_a_target_is_no_shadow_model(gathered):
     one = gathered["outputs-digits-few"].copy(deep=True)
     before, member = loss_attack.loss_scores(one)

@@ -82,16 +82,15 @@ def test_a_level_that_no_noise_takes_needs_none(made):
 
 
 def test_the_attack_on_normal_gradients_finds_what_is_promised(made):
-    found, promised = spectrum.attacked(made, N, 0.05, np.random.default_rng(3))
+    found, promised = spectrum.attacked(made, N, 0.05, np.random.default_rng(3), 150)
     np.testing.assert_allclose(found[:, 0], promised[:, 0], atol=5)
     assert (promised[1] > promised[0]).all()
 
 
-def test_it_does_so_where_noise_is_as_large_as_the_spread(made, monkeypatch):
+def test_it_does_so_where_noise_is_as_large_as_the_spread(made):
     """The direction that the test looks along is another than without noise."""
-    monkeypatch.setattr(spectrum, "_BATCHES", 1500)
     larger = made._replace(queries=8 * made.queries, square=64 * made.square)
-    found, promised = spectrum.attacked(larger, N, 0.3, np.random.default_rng(4))
+    found, promised = spectrum.attacked(larger, N, 0.3, np.random.default_rng(4), 1500)
     np.testing.assert_allclose(found[:, 0], promised[:, 0], atol=2)
     assert ((promised[:, 0] > 70) & (promised[:, 0] < 95)).all()
 
@@ -104,3 +103,11 @@ def test_gradients_are_turned_and_not_stretched(settings):
     np.testing.assert_allclose(wide.law.var(axis=0, ddof=1), wide.variance, rtol=1e-6)
     assert np.linalg.norm(fitting.queries, axis=1).max() <= 2 * fitting.clip
     assert np.linalg.norm(wide.law, axis=1).max() <= 2 * wide.clip
+
+
+def test_batches_are_drawn_without_replacement():
+    values = np.random.default_rng(6).standard_normal((700, 3))
+    rng = np.random.default_rng(7)
+    expected = [values[rng.choice(700, 30, replace=False)].sum(axis=0) for _ in range(501)]
+    made = spectrum._batch_sums(values, 30, 501, np.random.default_rng(7))
+    np.testing.assert_allclose(made, expected, rtol=1e-10, atol=1e-12)

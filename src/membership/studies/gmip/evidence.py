@@ -34,6 +34,8 @@ def sources(settings: Settings) -> dict[str, Callable[[], xr.Dataset]]:
         "joint-{}": several_steps.joint,
         "noised-{}": noise.noised,
         "times-{}": loss_attack.timed_attacks,
+        "plain-{}": utility.plain,
+        "sets-{}": loss_attack.sets,
         "released-{}": forensics.released,
         "spectral-{}": spectrum.spectral,
         "rivals-{}-one": partial(rivals.few_steps, steps=1),

@@ -30,9 +30,9 @@ STEPS, STARTS = _of("steps-{}"), _of("starts-{}")
 MEASURED, CLIPPED = _of("measured-{}"), _of("clipped-{}")
 OUTPUTS = _of("outputs-{}-few", "outputs-{}-many")
 COMPOSED = _of("composed-{}", words="small_words")
-JOINT, NOISED, TIMES, SPECTRAL, RELEASED = (
+JOINT, NOISED, TIMES, SPECTRAL, RELEASED, PLAIN, SETS = (
     _of(f"{kind}-{{}}", words="first_word")
-    for kind in ("joint", "noised", "times", "spectral", "released")
+    for kind in ("joint", "noised", "times", "spectral", "released", "plain", "sets")
 )
 RIVALS = _of("rivals-{}-one", "rivals-{}-few", words="first_word")
 RIVALS_ALL = _of("rivals-{}-all", words="first_small_word")
@@ -72,7 +72,7 @@ EXHIBITS = (
         says=utility.figure_3_said,
         alt=utility.figure_3_described,
     ),
-    exhibit("ctl-10", utility.shared_noise, MEASURED, says=utility.shared_noise_said),
+    exhibit("ctl-10", utility.shared_noise, MEASURED, PLAIN, says=utility.shared_noise_said),
     exhibit("ctl-23", shared_steps.control_23, says=shared_steps.control_23_said),
     exhibit("tab-4", setups.table_4, MEASURED),
     exhibit("ctl-11", law_of_k.levels, STEPS),
@@ -92,7 +92,7 @@ EXHIBITS = (
     exhibit(
         "fig-6", loss_attack.figure_6, STEPS, OUTPUTS, says=loss_attack.figure_6_said, alt=LOG_ROC
     ),
-    exhibit("ctl-16", loss_attack.by_start, STARTS),
+    exhibit("ctl-16", loss_attack.by_start, STARTS, SETS),
     exhibit(
         "ctl-17",
         training_promise.attack_table,

@@ -29,22 +29,29 @@ STARTS = ("shared", "own")
 ATTACKS = ("GLiR", "loss (LiRA)", "loss (LiRA), {:,} shadow models")
 SECONDS = " (s)"
 """How a quantity ends that is an attack's time."""
+APART = 1_000_003
+"""Between the seeds of two sets of models."""
 FOR_AS_LONG = 40
 """How many times the shadow models of Figure 6 take about as long as GLiR."""
 RATIO, MORE = "GLiR over the loss attack", "AUC, GLiR less the loss attack for as long (points)"
 
 
-def outputs(name: str, settings: Settings, length: str, start: str = "shared") -> xr.Dataset:
-    """Evidence: log-odds under targets and shadow models, of random halves of the same records."""
+def outputs(
+    name: str, settings: Settings, length: str, start: str = "shared", place: int = 0
+) -> xr.Dataset:
+    """Evidence: log-odds under targets and shadow models, of random halves of the same records.
+
+    The models of another place have other records, halves and starts.
+    """
     task = task_of(name, settings)
-    pool = experiment.split(task, settings, 0).queries
+    pool, seed = experiment.split(task, settings, place).queries, settings.seed + APART * place
     targets, models = settings.audit_models, settings.audit_models + settings.n_reference
-    mask = data.random_halves(models, len(pool), settings.seed)
+    mask = data.random_halves(models, len(pool), seed)
     steps = settings.audit_steps if length == "few" else task.steps
     return evidence.dataset(
         "outputs",
         {
-            "log_odds": experiment.log_odds(task, pool, mask, steps, settings.seed, start),
+            "log_odds": experiment.log_odds(task, pool, mask, steps, seed, start),
             "member": mask,
         },
         {"record": pool},
@@ -59,6 +66,22 @@ def outputs(name: str, settings: Settings, length: str, start: str = "shared") -
 def starts(name: str, settings: Settings) -> xr.Dataset:
     """Evidence: the attack's outcomes after the few steps, by whether models share their start."""
     of_starts = [outcomes(outputs(name, settings, "few", start)) for start in STARTS]
+    return _of_starts(name, settings, of_starts, str(settings.audit_models))
+
+
+def sets(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: the same of many sets of models, each of which counts once, with its mean."""
+    places, of_starts = range(settings.start_sets), []
+    for start in STARTS:
+        found = [outcomes(outputs(name, settings, "few", start, place)) for place in places]
+        means = {key: np.stack([of[key].mean(axis=0) for of in found]) for key in found[0]}
+        of_starts.append(means)
+    return _of_starts(name, settings, of_starts, f"{len(places)} sets of {settings.audit_models}")
+
+
+def _of_starts(
+    name: str, settings: Settings, of_starts: list[dict[str, FloatArray]], targets: str
+) -> xr.Dataset:
     dims = {"auc": ("start", "target"), "tpr": ("start", "target", "rate")}
     return evidence.dataset(
         "measured",
@@ -66,7 +89,7 @@ def starts(name: str, settings: Settings) -> xr.Dataset:
         {"start": list(STARTS)},
         **origin(task_of(name, settings), settings, settings.audit_steps),
         steps=settings.audit_steps,
-        sizes={"Shadow models": str(settings.n_reference), "Targets": str(settings.audit_models)},
+        sizes={"Shadow models": str(settings.n_reference), "Targets": targets},
     )
 
 
@@ -137,10 +160,14 @@ def outcomes(answers: xr.Dataset) -> dict[str, FloatArray]:
     return {"auc": 100 * areas(scores, member), "tpr": 100 * np.array(tpr)}
 
 
-def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """The loss attack after the few steps, with and without shared initial weights."""
-    rows = []
-    for dataset in starts:
+def by_start(starts: Sequence[xr.Dataset], sets: Sequence[xr.Dataset] = ()) -> pd.DataFrame:
+    """The loss attack after the few steps, with and without shared initial weights.
+
+    By sets of targets where there are some.
+    """
+    rows, by_set = [], {dataset.attrs["set"]: dataset for dataset in sets}
+    found = [by_set.get(dataset.attrs["set"], dataset) for dataset in starts]
+    for dataset in found:
         for i, quantity in enumerate(("AUC (%)", *map(tpr_label, RATES))):
             about = {"data": dataset.attrs["set"], "steps": dataset.attrs["steps"]}
             key = about | {"quantity": quantity}
@@ -148,7 +175,7 @@ def by_start(starts: Sequence[xr.Dataset]) -> pd.DataFrame:
             pair = {start: outcome.sel(start=start).values for start in STARTS}
             rows += of_each(key, "start", pair, lowest=0.0, highest=100.0)
             rows += of_each(key, "start", {"shared less own": pair["shared"] - pair["own"]})
-    return tidy(rows, observed(starts, note="Differences are paired by target."))
+    return tidy(rows, observed(found, note="Differences are paired by target or set."))
 
 
 def loss_scores(answers: xr.Dataset) -> tuple[list[FloatArray], BoolArray]:

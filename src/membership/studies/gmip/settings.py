@@ -98,10 +98,34 @@ class Settings(DataSettings):
                 f"rank {rank}; give at least {least:,}: `-p n_background {least}`"
             )
 
+    def _or_more(self, at_paper: int, otherwise: int) -> int:
+        """A count that the paper's profile raises, since a claim of ours takes so many."""
+        return max(at_paper, otherwise) if self.profile == "paper" else otherwise
+
     @property
     def rival_targets(self) -> int:
         """Models that gradient and loss attacks are both set on."""
-        return max(self.audit_models, 10) if self.profile == "paper" else self.audit_models
+        return self._or_more(10, self.audit_models)
+
+    @property
+    def plain_seeds(self) -> int:
+        """Trainings by plain SGD, without noise and with either."""
+        return self._or_more(12, self.utility_seeds)
+
+    @property
+    def released_models(self) -> int:
+        """Models audited by the released code's inverse after all steps."""
+        return self._or_more(140, self.audit_models)
+
+    @property
+    def spectral_batches(self) -> int:
+        """Batches with and without each record that are drawn under one noise."""
+        return self._or_more(30_000, 150)
+
+    @property
+    def start_sets(self) -> int:
+        """Sets of targets with either start, each with its own records and shadow models."""
+        return self._or_more(100, 2)
 
     @property
     def panel_repeats(self) -> int:

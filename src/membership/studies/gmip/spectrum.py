@@ -45,7 +45,7 @@ METHODS = (GDP, PAPER, NORM, SPECTRUM)
 PROTECTED = "99% of records"
 GROUPS = {"records about the median": (0.49, 0.51), "records of the largest 1%": (0.99, 1.0)}
 ATTACKED = ("AUC (%)", tpr_label(0.01))
-_LAW, _ASKED, _BATCHES, _OF_SPECTRUM = 10_000, 5000, 150, 22
+_LAW, _ASKED, _AT_ONCE, _OF_SPECTRUM = 10_000, 5000, 500, 22
 
 
 class Gradients(NamedTuple):
@@ -100,7 +100,7 @@ def needed(g: Gradients, n: int, mu: float, share: float, method: str) -> float:
 
 
 def attacked(
-    g: Gradients, n: int, tau: float, rng: np.random.Generator
+    g: Gradients, n: int, tau: float, rng: np.random.Generator, batches: int
 ) -> tuple[FloatArray, FloatArray]:
     """What the best test of each record finds in batches of real gradients, and what is promised.
 
@@ -119,14 +119,10 @@ def attacked(
     delta, weight, level = g.queries[chosen], weight[chosen], level[chosen]
     sides: list[FloatArray] = []
     for inside in (False, True):
-        means = []
-        for _ in range(_BATCHES):
-            batch = g.law[rng.choice(len(g.law), n - inside, replace=False)]
-            noise = tau * rng.standard_normal(len(g.variance))
-            means.append(batch.sum(axis=0) / n + noise)
+        sums = _batch_sums(g.law @ weight.T, n - inside, batches, rng) / n
         own = (delta * weight).sum(axis=1) / n if inside else 0.0
-        sides.append(np.array(means) @ weight.T + own)
-    member = np.arange(2 * _BATCHES) >= _BATCHES
+        sides.append(sums + tau * rng.standard_normal((batches, len(g.variance))) @ weight.T + own)
+    member = np.arange(2 * batches) >= batches
     measured, promised = [], []
     for group in range(len(groups)):
         score = np.concatenate(sides)[:, of == group].ravel()
@@ -139,6 +135,20 @@ def attacked(
     return 100 * np.array(measured), 100 * np.array(promised)
 
 
+def _batch_sums(
+    values: FloatArray, size: int, batches: int, rng: np.random.Generator
+) -> FloatArray:
+    """Sums over batches of rows, each batch drawn without replacement: (batches, columns)."""
+    parts = []
+    for start in range(0, batches, _AT_ONCE):
+        chosen = np.zeros((min(_AT_ONCE, batches - start), len(values)))
+        for of_batch in chosen:
+            of_batch[rng.choice(len(values), size, replace=False)] = 1
+        parts.append(chosen @ values)
+    return np.concatenate(parts)
+
+
+@evidence.version(2)
 def spectral(name: str, settings: Settings) -> xr.Dataset:
     """Evidence: noise by model, norm, level, quantile and method; the attack at that for 99%."""
     task = task_of(name, settings)
@@ -166,7 +176,8 @@ def spectral(name: str, settings: Settings) -> xr.Dataset:
             "attack": list(ATTACKED),
         },
         **origin(task, settings, steps=1),
-        sizes=audited(settings) | {"Batch": f"{task.batch:,}"},
+        sizes=audited(settings)
+        | {"Batch": f"{task.batch:,}", "Batches a side": f"{settings.spectral_batches:,}"},
     )
 
 
@@ -174,9 +185,8 @@ def _at_norm(task: Task, settings: Settings, model: int, norm: str) -> dict[str,
     g, n = gradients(task, settings, model, norm), task.batch
     rng = np.random.default_rng([settings.seed, _OF_SPECTRUM, model, NORMS.index(norm)])
     shares = QUANTILES.values()
-    outcomes = [
-        attacked(g, n, needed(g, n, mu, QUANTILES[PROTECTED], SPECTRUM), rng) for mu in LEVELS
-    ]
+    taus = [needed(g, n, mu, QUANTILES[PROTECTED], SPECTRUM) for mu in LEVELS]
+    outcomes = [attacked(g, n, tau, rng, settings.spectral_batches) for tau in taus]
     return {
         "tau": [[[needed(g, n, mu, q, m) for m in METHODS] for q in shares] for mu in LEVELS],
         "found": [rates for rates, _ in outcomes],

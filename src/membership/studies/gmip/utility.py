@@ -73,6 +73,24 @@ def measured(name: str, settings: Settings) -> xr.Dataset:
     )
 
 
+def plain(name: str, settings: Settings) -> xr.Dataset:
+    """Evidence: accuracy by plain SGD, without noise and with either, of more seeds."""
+    task = task_of(name, settings)
+    more = settings.model_copy(update={"utility_seeds": settings.plain_seeds})
+    taus = [0.0, needed_noise(task.recipe, STRONG, "gdp")]
+    by_kind = np.array([experiment.accuracies(task, taus, more, kind, "sgd") for kind in NOISES])
+    return evidence.dataset(
+        "measured",
+        {
+            "accuracy_without": (("repeat",), by_kind[0, 0]),
+            "accuracy_strong": (("noise", "repeat"), by_kind[:, 1]),
+        },
+        {"noise": NOISES},
+        **origin(task, settings, device=str(device_of(settings.device))),
+        sizes={"Seeds of plain SGD": f"{task.name} {settings.plain_seeds} (paper: 5)"},
+    )
+
+
 def figure_3(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
     """Test accuracy over the privacy levels, with independent and with shared noise (Figure 3)."""
     rows = []
@@ -120,15 +138,20 @@ def figure_3_described(table: pd.DataFrame) -> str:
     )
 
 
-def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser."""
-    rows = []
+def shared_noise(trained: Sequence[xr.Dataset], plain: Sequence[xr.Dataset] = ()) -> pd.DataFrame:
+    """Accuracy with the noise for mu = 0.4 and without, by kind of noise and optimiser.
+
+    Plain SGD's is of more seeds where there are more.
+    """
+    rows, more = [], {dataset.attrs["set"]: dataset for dataset in plain}
     for dataset in trained:
         for optimiser in dataset["optimiser"].values.tolist():
-            strong = dataset["accuracy_strong"].sel(optimiser=optimiser)
-            accuracies = {"none": dataset["accuracy_without"].sel(optimiser=optimiser).values}
+            seeds = dataset.sel(optimiser=optimiser)
+            seeds = more.get(dataset.attrs["set"], seeds) if optimiser == "sgd" else seeds
+            accuracies = {"none": seeds["accuracy_without"].values}
             accuracies |= {
-                kind: strong.sel(noise=kind).values for kind in dataset["noise"].values.tolist()
+                kind: seeds["accuracy_strong"].sel(noise=kind).values
+                for kind in seeds["noise"].values.tolist()
             }
             accuracies |= {
                 SHARED: accuracies["shared"] - accuracies["none"],
@@ -137,7 +160,7 @@ def shared_noise(trained: Sequence[xr.Dataset]) -> pd.DataFrame:
             for noise, values in accuracies.items():
                 key = {"dataset": dataset.attrs["set"], "optimiser": optimiser, "noise": noise}
                 rows.append({**key, "metric": "test_accuracy(%)", **metrics.summary(values)})
-    return tidy(rows, observed(trained))
+    return tidy(rows, observed([*trained, *plain]))
 
 
 def shared_noise_said(table: pd.DataFrame) -> str:

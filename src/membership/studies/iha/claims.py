@@ -127,7 +127,7 @@ def _targets(table: pd.DataFrame, label: str) -> int:
     rows = table[table["dataset"] == label]
     if "attack" in rows:
         rows = rows[rows["attack"] != "(model)"]
-    return int(rows["n_repeats"].max()) if len(rows) else 0
+    return int(rows["n_repeats"].min()) if len(rows) else 0
 
 
 def beside(outcome: Outcome, more: Sequence[Contrast]) -> Outcome:

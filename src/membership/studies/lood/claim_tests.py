@@ -359,11 +359,8 @@ def rates(source: Source) -> Outcome:
 
 
 def smooth_leaks_more(source: Source) -> Outcome:
-    """c16: the share of records with more KL under GeLU at stable points; sets are the units.
-
-    What would decide a cell alone does not decide it among so many: no number of sets is told.
-    """
-    return replace(_on_sphere(source, most), units_needed=None)
+    """c16: the share of records with more KL under GeLU at stable points; sets are the units."""
+    return _on_sphere(source, most)
 
 
 def smooth_leaks_more_pooled(source: Source) -> Outcome:
