@@ -3,7 +3,6 @@
 import json
 import shlex
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -18,10 +17,9 @@ from membership.book.exhibits.listing import name, recipe
 from membership.book.exhibits.source import SUFFIX, Source
 from membership.book.running.chapter_files import chapters, run_record_path, settings_class
 from membership.book.settings import INCIDENTAL
-from membership.errors import InputError
+from membership.errors import InputError, extra
 
 CODECHECK = "https://codecheck.org.uk/spec/config/1.0/"
-CRATE = "https://w3id.org/ro/crate/1.2"
 _TEXT = (resources.files("membership.book.site") / "deposit.toml").read_text(encoding="utf-8")
 _WORDS = tomllib.loads(_TEXT)
 # What the command `membership` starts.
@@ -132,44 +130,111 @@ def crate(
     commit : str
         The commit that the archive is made of.
     """
+    with extra("book"):
+        from rocrate.rocrate import ROCrate
+    whole = ROCrate(version="1.2")
+    facts = {
+        "name": cited["title"],
+        "description": cited["abstract"],
+        "datePublished": cited["date-released"],
+        "version": cited["version"],
+        "keywords": cited["keywords"],
+        "url": cited.get("url"),
+        **_about(whole, cited, commit),
+    }
+    _add_files(whole, exhibits, described)
+    facts["mentions"] = [
+        whole.add_action(
+            whole.get(_PROGRAM),
+            f"#command-{number}",
+            object=[whole.get(file) for file in dict.fromkeys(_evidence(entries))],
+            result=[whole.get(file) for entry in entries for file in entry.files],
+            properties={"name": command},
+        )
+        for number, (command, entries) in enumerate(_by_command(exhibits).items(), 1)
+    ]
+    for key, fact in facts.items():
+        if fact:
+            whole.root_dataset[key] = fact
+    return as_json(whole.metadata.generate())
+
+
+def _about(whole: Any, cited: dict[str, Any], commit: str) -> dict[str, Any]:
+    """Who made it, from which commit and under which licences, and the papers that it is about."""
+    from rocrate.model import ContextEntity
+
+    def enter(identity: str, kind: str, **facts: Any) -> Any:
+        return whole.add(ContextEntity(whole, identity, {"@type": kind, **facts}))
+
+    author = enter("#contributors", "Organization", name=cited["authors"][0]["name"])
+    enter(
+        _PYTHON,
+        "ComputerLanguage",
+        name="Python",
+        url=_PYTHON,
+        version=cited["requires-python"],
+    )
+    named = {"name": "git commit", "propertyID": "git commit", "value": commit}
+    papers = [
+        enter(
+            paper.url,
+            "ScholarlyArticle",
+            name=paper.title,
+            author=list(paper.authors),
+            datePublished=str(paper.year),
+        )
+        for paper in published.papers.values()
+    ]
+    licences = [
+        enter(url, "CreativeWork", name=words, description=f"For {scope}")
+        for url, (words, scope) in _WORDS["licences"].items()
+    ]
+    return {
+        "identifier": enter("#commit", "PropertyValue", **named),
+        "author": author,
+        "publisher": author,
+        "license": licences,
+        "citation": papers,
+    }
+
+
+def _add_files(whole: Any, exhibits: list[Made], described: dict[str, dict[str, Any]]) -> None:
+    """What lies in the archive, and the folders of it that have words of their own."""
     there = {*described, "SHA256SUMS"}
     files = {name: words for name, words in _WORDS["files"].items() if name in there}
     for entry in exhibits:
         files |= dict.fromkeys(entry.evidence, "Evidence: what was observed of trained models")
         files |= dict.fromkeys(entry.files, entry.words)
+    for file, words in files.items():
+        facts = {
+            "name": file.rpartition("/")[2],
+            "description": words,
+            "encodingFormat": _WORDS["formats"].get(file[file.rfind(".") :], "text/plain"),
+            **(_SCRIPT if file == _PROGRAM else {}),
+        }
+        whole.add_file(dest_path=file, properties={**facts, **described.get(file, {})})
     folders = _WORDS["folders"] | {
         f"results/paper/{chapter}/": f"The full run beside {subject.short}"
         for chapter, subject in published.subjects.items()
     }
-    folders = {f: words for f, words in folders.items() if any(n.startswith(f) for n in described)}
-    parts = [_folder(folder, words, files) for folder, words in folders.items()]
-    parts += [_file(name, words, described.get(name, {})) for name, words in files.items()]
-    actions = _actions(exhibits)
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": cited["title"],
-        "description": cited["abstract"],
-        "datePublished": cited["date-released"],
-        "version": cited["version"],
-        "identifier": {"@id": "#commit"},
-        "keywords": cited["keywords"],
-        "author": {"@id": "#contributors"},
-        "publisher": {"@id": "#contributors"},
-        "license": _ids(_licences()),
-        "citation": _ids(_papers()),
-        "hasPart": _ids(parts),
-        "mentions": _ids(actions),
-        **({"url": cited["url"]} if "url" in cited else {}),
-    }
-    descriptor = {
-        "@id": "ro-crate-metadata.json",
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": CRATE},
-        "about": {"@id": "./"},
-    }
-    context = [*_papers(), *_licences(), *_about(cited, commit), *actions]
-    return as_json({"@context": f"{CRATE}/context", "@graph": [descriptor, root, *parts, *context]})
+    for folder, words in folders.items():
+        inside = [whole.get(file) for file in files if file.startswith(folder)]
+        if inside or any(file.startswith(folder) for file in described):
+            entity = whole.add_dataset(
+                dest_path=folder, properties={"name": folder, "description": words}
+            )
+            if inside:
+                entity["hasPart"] = inside
+
+
+def _evidence(exhibits: list[Made]) -> list[str]:
+    return [file for entry in exhibits for file in entry.evidence]
+
+
+def _by_command(exhibits: list[Made]) -> dict[str, list[Made]]:
+    """The exhibits of each command that has made any file."""
+    commands = dict.fromkeys(entry.command for entry in exhibits if entry.files)
+    return {one: [entry for entry in exhibits if entry.command == one] for one in commands}
 
 
 def _made_by(chapter: str) -> list[Made]:
@@ -214,92 +279,3 @@ def _recipe(exhibit_id: str) -> dict[str, str]:
 def as_json(whole: dict[str, Any]) -> str:
     """As JSON to read, keys in the order given."""
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
-
-
-def _folder(folder: str, words: str, files: dict[str, str]) -> dict[str, Any]:
-    entity = {"@id": folder, "@type": "Dataset", "name": folder, "description": words}
-    names = [name for name in files if name.startswith(folder)]
-    return {**entity, **({"hasPart": _ids(names)} if names else {})}
-
-
-def _file(name: str, words: str, described: dict[str, Any]) -> dict[str, Any]:
-    suffix = name[name.rfind(".") :] if "." in name else ""
-    return {
-        "@id": name,
-        "@type": "File",
-        "name": name.rpartition("/")[2],
-        "description": words,
-        "encodingFormat": _WORDS["formats"].get(suffix, "text/plain"),
-        **(_SCRIPT if name == _PROGRAM else {}),
-        **described,
-    }
-
-
-def _papers() -> list[dict[str, Any]]:
-    return [
-        {
-            "@id": paper.url,
-            "@type": "ScholarlyArticle",
-            "name": paper.title,
-            "author": list(paper.authors),
-            "datePublished": str(paper.year),
-        }
-        for paper in published.papers.values()
-    ]
-
-
-def _licences() -> list[dict[str, Any]]:
-    return [
-        {"@id": url, "@type": "CreativeWork", "name": words, "description": f"For {scope}"}
-        for url, (words, scope) in _WORDS["licences"].items()
-    ]
-
-
-def _about(cited: dict[str, Any], commit: str) -> list[dict[str, Any]]:
-    """Who made it, in which language, from which commit."""
-    (author,) = cited["authors"]
-    return [
-        {"@id": "#contributors", "@type": "Organization", "name": author["name"]},
-        {
-            "@id": "#commit",
-            "@type": "PropertyValue",
-            "name": "git commit",
-            "propertyID": "git commit",
-            "value": commit,
-        },
-        {
-            "@id": _PYTHON,
-            "@type": "ComputerLanguage",
-            "name": "Python",
-            "url": _PYTHON,
-            "version": cited["requires-python"],
-        },
-    ]
-
-
-def _actions(exhibits: list[Made]) -> list[dict[str, Any]]:
-    """One for each command: what it reads of the archive, and what it makes."""
-    actions = []
-    commands = dict.fromkeys(entry.command for entry in exhibits if entry.files)
-    for number, command in enumerate(commands, 1):
-        entries = [entry for entry in exhibits if entry.command == command]
-        evidence = dict.fromkeys(file for entry in entries for file in entry.evidence)
-        actions.append(
-            {
-                "@id": f"#command-{number}",
-                "@type": "CreateAction",
-                "name": command,
-                "instrument": _ids([_PROGRAM]),
-                **({"object": _ids(evidence)} if evidence else {}),
-                "result": _ids(file for entry in entries for file in entry.files),
-            }
-        )
-    return actions
-
-
-def _ids(entities: Iterable[str | dict[str, Any]]) -> list[dict[str, str]] | dict[str, str]:
-    """References to entities, or the one reference where there is one, as RO-Crate has it."""
-    references = [
-        {"@id": entity if isinstance(entity, str) else entity["@id"]} for entity in entities
-    ]
-    return references[0] if len(references) == 1 else references
