@@ -40,7 +40,7 @@ from membership.metrics import exactly
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-KNOWN = "others known"
+OTHERS_KNOWN = "others known"
 """What stands for an attack's knowledge where it is drawn along an axis."""
 BEHIND, LOG_RATES = "AUC behind the best (points)", "log TPR at 1% FPR"
 CORRECTED, APART = f"{IHA_STAR} less {IHA}", f"{BEST_PARAMETERS} over {BEST_LOSS}"
@@ -308,9 +308,9 @@ def lines_drawn(
     shown = table[table["attack"].isin(attacks) & table["metric"].isin(metrics)]
     order = {name: i for i, name in enumerate(attacks)}
     shown = shown.sort_values("attack", key=lambda names: names.map(order), kind="stable")
-    if x == KNOWN:
+    if x == OTHERS_KNOWN:
         shown = shown.copy()
-        shown[KNOWN] = shown["others"].map({POPULATION: 0.0, ALL: 1.0})
+        shown[OTHERS_KNOWN] = shown["others"].map({POPULATION: 0.0, ALL: 1.0})
     if panel:
         names = table[panel.split()].agg(", ".join, axis=1)
         place = names.map({name: i for i, name in enumerate(names.unique())})
