@@ -17,7 +17,7 @@ from membership.book.studies.iha.against_references import (
     LESS,
     PAIR,
     TRUE,
-    compared,
+    compared_said,
     together,
 )
 
@@ -149,10 +149,10 @@ def _two(a, b):
 
 def test_a_sentence_follows_the_intervals():
     low, high = (0.5, 0.6), (0.7, 0.8)
-    assert compared(_two(high, low), NAMES) == "By AUC, A is above B on X."
-    assert compared(_two(low, high), NAMES) == "By AUC, A is below B on X."
+    assert compared_said(_two(high, low), NAMES) == "By AUC, A is above B on X."
+    assert compared_said(_two(low, high), NAMES) == "By AUC, A is below B on X."
     wide = (0.55, 0.75)
-    assert "intervals of the two overlap" in compared(_two(wide, high), NAMES)
+    assert "intervals of the two overlap" in compared_said(_two(wide, high), NAMES)
 
 
 def test_the_first_curve_at_one_percent_is_named():

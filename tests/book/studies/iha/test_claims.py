@@ -329,10 +329,10 @@ def test_of_every_record_the_targets_are_the_units(source):
 
 GAMES = {
     "iha-o08": "IHA less LOSS, pooled",
-    "iha-o09": "LiRA-L, online less IHA, pooled",
+    "iha-o09": "loss ratio less IHA, pooled",
     "iha-o11": "IHA less LOSS",
-    "iha-o12": "projection less LiRA-L",
-    "iha-o13": "LiRA-L less IHA",
+    "iha-o12": "projection less loss ratio",
+    "iha-o13": "loss ratio less IHA",
 }
 
 

@@ -31,7 +31,7 @@ def test_references_are_never_played_with_themselves(found):
     other = found.copy(deep=True)
     other["answer"][0, 1, 3] = 9.0
     before, after = clean_game.scored(found), clean_game.scored(other)
-    changed = after["LiRA-L, one variance"] != before["LiRA-L, one variance"]
+    changed = after["loss ratio, one variance"] != before["loss ratio, one variance"]
     # Played by itself against the first half; a reference of all that are played in the other.
     assert changed[0].sum() == 1
     assert changed[0][0, 1, 1]

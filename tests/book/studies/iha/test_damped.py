@@ -72,7 +72,7 @@ def test_a_direction_without_curvature_is_no_division_by_zero():
 def test_without_components_it_is_lira_l_of_the_other_evidence(games, found):
     for game, schedule in zip(games, subjects.SCHEDULES, strict=True):
         draws = whole_game.draws_of(4, 8, game.attrs["seed"], damped.DRAWS)
-        lira = whole_game.measured(whole_game.scored(game)["LiRA-L"], draws)
+        lira = whole_game.measured(whole_game.scored(game)["loss ratio"], draws)
         plain = found["answered"].sel(schedule=schedule, components=0).values.T
         # Two answers that agree to rounding may change places.
         np.testing.assert_allclose(plain, lira, atol=0.02)

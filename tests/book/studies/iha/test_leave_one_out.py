@@ -67,10 +67,13 @@ def test_references_of_a_member_have_not_seen_it(experiment, settings):
 
 
 def test_a_sentence_takes_differences_from_the_paired_rows():
-    ends = {"IHA less LOSS, pooled": (0.1, 0.3), "LiRA-L, online less IHA, pooled": (-0.1, 0.3)}
+    ends = {
+        "IHA less LOSS, pooled": (0.1, 0.3),
+        "loss ratio less IHA, pooled": (-0.1, 0.3),
+    }
     rows = [("X", name, "AUC, paired difference", *both) for name, both in ends.items()]
     columns = ["dataset", "attack", "metric", "low", "high"]
     table = pd.DataFrame([*rows, ("X", "IHA", "AUC", 0.0, 0.9)], columns=columns)
     told = leave_one_out.leads(table, *ends)
     assert told.startswith("Paired in AUC, IHA less LOSS, pooled: above 0 on X;")
-    assert told.endswith("LiRA-L, online less IHA, pooled: undecided on X.")
+    assert told.endswith("loss ratio less IHA, pooled: undecided on X.")

@@ -63,7 +63,7 @@ def test_the_targets_are_not_among_the_references(experiment):
         assert model not in references
         phi = experiment.scaled[:, [z]]
         expected = attacks.lira(phi[model], phi[references], member[references, z][:, None])
-        assert scores["LiRA-L, online"][0, column] == pytest.approx(expected[0])
+        assert scores["loss ratio"][0, column] == pytest.approx(expected[0])
         assert coin[column] == member[model, z]
 
 

@@ -124,5 +124,5 @@ def test_half_of_the_models_are_played_by_themselves(games, table):
         name: whole_game.measured(score, whole_game.drawn(few))[0] for name, score in scores.items()
     }
     rows = table[table["attack"] == whole_game.HALVED].set_index("metric")["value"]
-    apart = numbers["projection"] - numbers["LiRA-L"]
+    apart = numbers["projection"] - numbers["loss ratio"]
     np.testing.assert_allclose(rows[list(clean_game.DIFFERENCES)], apart)

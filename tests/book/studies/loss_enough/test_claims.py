@@ -44,8 +44,13 @@ CORRECTED_RANK = "rank correlation over the root of the reliability"
 
 
 ELSEWHERE = [
-    ("c01", "iha-ctl-20", moved(-0.4, attack="projection less LiRA-L"), "MNIST-Odd: contradicted"),
-    ("c01", "iha-ctl-14", moved(-0.4, attack="LiRA-L less IHA"), "clean game: supported"),
+    (
+        "c01",
+        "iha-ctl-20",
+        moved(-0.4, attack="projection less loss ratio"),
+        "MNIST-Odd: contradicted",
+    ),
+    ("c01", "iha-ctl-14", moved(-0.4, attack="loss ratio less IHA"), "clean game: supported"),
     ("c04", "bmia-ctl-12", moved(-90, metric="less BMIA"), "Location-30: supported"),
     ("c10", "comparison-fig-4", moved(-2, metric=CORRECTED_RANK), "MNIST-Odd: contradicted"),
 ]

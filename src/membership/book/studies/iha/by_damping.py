@@ -1,7 +1,7 @@
 """The clean game at the paper's size again: by damping, with many outputs, as a probability.
 
-Numbers over records and models drawn again come from the evidence called damped; the loss, LiRA-L
-and the projection are drawn again alike, so that all differences are paired.
+Numbers over records and models drawn again come from the evidence called damped; the loss, its
+ratio and the projection are drawn again alike, so that all differences are paired.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ Numbers = dict[str, FloatArray]
 
 
 def lira_less(count: int) -> str:
-    """LiRA-L with so many components subtracted."""
+    """The loss ratio with so many components subtracted."""
     parts = f", {count} component{'s' * (count > 1)} subtracted"
-    return f"LiRA-L{parts * (count > 0)}"
+    return f"loss ratio{parts * (count > 0)}"
 
 
 def beside(games: Sequence[xr.Dataset], names: Sequence[str]) -> list[Numbers]:
@@ -121,9 +121,9 @@ def control_24_drawn(table: pd.DataFrame) -> "Figure":
 
 
 def control_25(measurements: Sequence[xr.Dataset], games: Sequence[xr.Dataset]) -> pd.DataFrame:
-    """iha-ctl-25: LiRA-L with answers elsewhere taken into account, beside the projection."""
+    """iha-ctl-25: the loss ratio with answers elsewhere in account, beside the projection."""
     (found,), rows = measurements, []
-    by_rate = zip(RATES.items(), beside(games, ["LiRA-L", "projection"]), strict=True)
+    by_rate = zip(RATES.items(), beside(games, ["loss ratio", "projection"]), strict=True)
     for (schedule, rate), others in by_rate:
         answered = found["answered"].sel(schedule=schedule)
         by_count = {

@@ -45,8 +45,8 @@ COUNTED = ("pooled", "record by record")
 OUTPUTS, PARAMETERS = "outputs", "parameters"
 FROM = {
     "LOSS": (OUTPUTS, False),
-    "LiRA-L, online": (OUTPUTS, True),
-    "LiRA-L, one variance": (OUTPUTS, True),
+    "loss ratio, two variances": (OUTPUTS, True),
+    "loss ratio, one variance": (OUTPUTS, True),
     "LiRA-L, one-sided": (OUTPUTS, True),
     **dict.fromkeys((*WHITE, NORM), (PARAMETERS, False)),
     "projection, damping": (PARAMETERS, True),
@@ -87,8 +87,8 @@ def _of_half(half: int, log_odds: FloatArray, white: Scores, projected: Scores) 
     joint = [np.stack(pair, -1) for pair in pairs]
     return {
         **{name: split(score)[0] for name, score in white.items()},
-        "LiRA-L, online": _lira(played, references),
-        "LiRA-L, one variance": likelihood_ratio(played[..., None], references[..., None]),
+        "loss ratio, two variances": _lira(played, references),
+        "loss ratio, one variance": likelihood_ratio(played[..., None], references[..., None]),
         **{
             name: likelihood_ratio(a[..., None], b[..., None])
             for name, (a, b) in projections.items()
@@ -188,8 +188,8 @@ def size(game: xr.Dataset) -> str:
 
 # One attack for each of the four adversaries, chosen before any result was seen. Those that retrain
 # fit normal laws with one variance a record, to log-odds or to the projection.
-LOSS, LIRA, IHA, PROJECTION = "LOSS", "LiRA-L, one variance", "IHA", "projection, fitted noise"
-SHORT = {LIRA: "LiRA-L", PROJECTION: "projection"}
+LOSS, LIRA, IHA, PROJECTION = "LOSS", "loss ratio, one variance", "IHA", "projection, fitted noise"
+SHORT = {LIRA: "loss ratio", PROJECTION: "projection"}
 # What each sees, and what it trains.
 CELLS = {
     LOSS: ("outputs", "not retrained"),
@@ -241,8 +241,8 @@ def four(games: list[xr.Dataset]) -> pd.DataFrame:
 def four_said(table: pd.DataFrame) -> str:
     """Where retraining with outputs only is ahead of parameters without it, by one threshold."""
     pooled = table[table["metric"] == DIFFERENCES[0]]
-    leads = pooled[pooled["attack"] == "LiRA-L less IHA"]
-    return f"AUC of LiRA-L less IHA, one threshold for all records: {signs(leads)}."
+    leads = pooled[pooled["attack"] == "loss ratio less IHA"]
+    return f"AUC of the loss ratio less IHA, one threshold for all records: {signs(leads)}."
 
 
 def four_drawn(table: pd.DataFrame) -> "Figure":

@@ -27,7 +27,7 @@ def chosen(game: Game, seed: int) -> np.ndarray:
 def numbers(
     own: FloatArray, without: FloatArray, having: FloatArray, draws: whole_game.Draws
 ) -> FloatArray:
-    """AUC of LiRA-L with components subtracted, (components, readings, draws).
+    """AUC of the loss ratio with components subtracted, (components, readings, draws).
 
     From answers at the records themselves (R, sides, K), and at further ones of the models without
     (F, K) and with the record (R, F, K).

@@ -32,8 +32,8 @@ CONTRASTS = (
     ("IHA", "LOSS", 1),
     ("IHA*", "IHA", 0),
     ("IHA", "IHA, identity", 0),
-    ("LiRA-L, online", "IHA", 0),
-    ("LiRA-L, online", "IHA", 1),
+    ("loss ratio", "IHA", 0),
+    ("loss ratio", "IHA", 1),
 )
 
 
@@ -62,7 +62,7 @@ def play(retrained: Sequence[Experiment], settings: Settings) -> pd.DataFrame:
 
 def play_said(table: pd.DataFrame) -> str:
     """Parameters without retraining beside the loss, and beside outputs with retraining."""
-    return leads(table, "IHA less LOSS, pooled", "LiRA-L, online less IHA, pooled")
+    return leads(table, "IHA less LOSS, pooled", "loss ratio less IHA, pooled")
 
 
 def scored(experiment: Experiment) -> tuple[dict[str, FloatArray], BoolArray]:
@@ -98,7 +98,7 @@ def _by_losses(
         "LOSS": attacks.malt(loss[played]),
         "L-attack": attacks.attack_r(loss[played], repeated(references[0], loss)),
         "LiRA-L, one-sided": attacks.lira(of_target, outside, mode="offline"),
-        "LiRA-L, online": attacks.lira(of_target, all_references, member),
+        "loss ratio": attacks.lira(of_target, all_references, member),
     }
 
 
@@ -162,7 +162,7 @@ def _rows(key: dict[str, str], numbers: FloatArray, count: int) -> list[dict[str
     ]
 
 
-ATTACKS = ("LOSS", "LiRA-L, online", "SIF", "IHA", "residual norm")
+ATTACKS = ("LOSS", "loss ratio", "SIF", "IHA", "residual norm")
 MOST, MOST_NARROW = 10, 5
 """Records that the picture shows of each attack, and that of a phone."""
 
@@ -193,10 +193,10 @@ def control_10_said(table: pd.DataFrame) -> str:
     parts = []
     for dataset, part in table.groupby("dataset", sort=False):
         wide = part.pivot(index="record", columns="attack", values="value")
-        rank = rank_correlation(wide["IHA"].to_numpy(), wide["LiRA-L, online"].to_numpy())
+        rank = rank_correlation(wide["IHA"].to_numpy(), wide["loss ratio"].to_numpy())
         value, low, high = rank.values()
         parts.append(f"{value:.2f} [{low:.2f}, {high:.2f}] over {len(wide)} records of {dataset}")
-    return f"Rank correlation of IHA and LiRA-L online: {joined(parts)}."
+    return f"Rank correlation of IHA and the loss ratio: {joined(parts)}."
 
 
 def _pictures(experiment: Experiment, settings: Settings) -> list[dict[str, str]]:

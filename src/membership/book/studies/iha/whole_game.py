@@ -37,7 +37,7 @@ SAME_GRADIENT = "IHA, one gradient for all"
 NAMES = {
     clean_game.LOSS: "LOSS",
     "L-attack": "L-attack",
-    clean_game.LIRA: "LiRA-L",
+    clean_game.LIRA: "loss ratio",
     SAME_GRADIENT: SAME_GRADIENT,
     clean_game.IHA: "IHA",
     "IHA*": "IHA*",
@@ -45,7 +45,7 @@ NAMES = {
     clean_game.PROJECTION: "projection",
     **{name: name for name in reversed(clean_game.ONE_SIDED)},
 }
-LED, PARAMETERS_LED = "IHA less LiRA-L", "projection less LiRA-L"
+LED, PARAMETERS_LED = "IHA less loss ratio", "projection less loss ratio"
 # Added once the numbers were known: whether it takes that many references. The projection's
 # direction and noise stay as evidence has them, of half of all models on D'.
 HALVED = f"{PARAMETERS_LED}, half of the models"
@@ -56,11 +56,11 @@ OVER_BLACK_BOX = "IHA's lead over the L-attack less the L-attack's over LOSS"
 BY_PARAMETERS = "lead over LOSS with one gradient for all less what the others' gradient adds"
 CONTRASTS = {
     "IHA less LOSS": {"IHA": 1, "LOSS": -1},
-    LED: {"IHA": 1, "LiRA-L": -1},
-    "IHA* less LiRA-L": {"IHA*": 1, "LiRA-L": -1},
-    "residual norm less LiRA-L": {"residual norm": 1, "LiRA-L": -1},
+    LED: {"IHA": 1, "loss ratio": -1},
+    "IHA* less loss ratio": {"IHA*": 1, "loss ratio": -1},
+    "residual norm less loss ratio": {"residual norm": 1, "loss ratio": -1},
     "IHA less L-attack": {"IHA": 1, "L-attack": -1},
-    PARAMETERS_LED: {"projection": 1, "LiRA-L": -1},
+    PARAMETERS_LED: {"projection": 1, "loss ratio": -1},
     " less ".join(clean_game.ONE_SIDED): dict(zip(clean_game.ONE_SIDED, (1, -1), strict=True)),
     ACCESS: {SAME_GRADIENT: 1, "L-attack": -1},
     OVER_BLACK_BOX: {"IHA": 1, "LOSS": 1, "L-attack": -2},

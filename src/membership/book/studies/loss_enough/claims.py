@@ -101,7 +101,7 @@ def _over(
     return overall(outcomes, paper_datasets, simulated=SIMULATED)
 
 
-RATIO, ON_PARAMETERS = "LiRA-L", ("IHA", "IHA*", "residual norm", "projection")
+RATIO, ON_PARAMETERS = "loss ratio", ("IHA", "IHA*", "residual norm", "projection")
 
 
 def parameters_or_loss(source: Source) -> Outcome:
