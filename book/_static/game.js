@@ -46,7 +46,7 @@
     });
     const [dotX, dotY] = at(point(state.t));
     svg.replaceChildren(
-      element("text", { x: (left + right) / 2, y: 18, class: "game-label middle" }, `ROC, ${onLog ? "logarithmic" : "linear"} axes`),
+      element("text", { x: right, y: 18, class: "game-label end" }, `ROC, ${onLog ? "logarithmic" : "linear"} axes`),
       ...ticks.flatMap(([rate, label]) => [
         element("path", { d: path([[x(rate), top], [x(rate), bottom]]), class: "game-grid" }),
         element("path", { d: path([[left, y(rate)], [right, y(rate)]]), class: "game-grid" }),
@@ -58,8 +58,8 @@
       element("path", { d: curve(state), class: "game-line member" }),
       ...named,
       element("circle", { cx: dotX, cy: dotY, r: 5.5, class: "game-dot" }),
-      element("text", { x: (left + right) / 2, y: 320, class: "game-tick middle" }, "FPR"),
-      element("text", { x: 8, y: 18, class: "game-tick" }, "TPR"),
+      element("text", { x: (left + right) / 2, y: 320, class: "game-tick middle" }, "FPR: non-members accused"),
+      element("text", { x: 8, y: 18, class: "game-tick" }, "TPR: members found"),
     );
   }
 

@@ -135,7 +135,7 @@
         names: ["x", "y"], label: "The record", step: 0.1,
         at: (state, view) => [places(view).x(state.x), places(view).y(state.y)],
         to: ([x, y], view) => ({ x: places(view).x.invert(x), y: places(view).y.invert(y) }),
-        drawn: () => [node("circle", { r: 10, class: "member" })],
+        drawn: () => [node("circle", { r: 10, class: "member" }), text(14, -8, "drag me", "member")],
       },
     ],
     controls: [

@@ -60,7 +60,12 @@
       const size = Math.hypot(a, b);
       const far = (2 * Math.hypot(width, height)) / unit;
       const ends = [1, -1].map((sign) => at([(-b / size) * far * sign, (a / size) * far * sign]));
-      return line(ends, TESTS[i][1]);
+      // Its name where it leaves the picture, the middle one's at the other end; lines that are one have one name.
+      const [dx, dy] = [(-b / size), (-a / size)].map((d) => d * (i === 1 ? -1 : 1));
+      const out = Math.min((middle[0] - 48) / Math.abs(dx), (middle[1] - 16) / Math.abs(dy));
+      const [right, up] = Math.abs(dx) < Math.abs(dy) ? [46, -4] : [0, 6];
+      const name = text(middle[0] + out * dx + right, middle[1] + out * dy - up, TESTS[i][0], `strong middle ${TESTS[i][1] || "base"}`);
+      return i && state.condition < 0.2 ? line(ends, TESTS[i][1]) : node("g", {}, line(ends, TESTS[i][1]), name);
     });
     return [...heights, ...cloud(drawn[0], -1, "non-member"), ...cloud(drawn[1], 1, "member"), ...cut];
   }
