@@ -77,7 +77,7 @@ archive: setup ## Pack site, committed results and source into one file in _buil
 	@$(BIN)/membership archive
 
 notebooks: setup ## Write notebooks/*.ipynb, for papermill and JupyterLab; changed ones stay
-	@$(BIN)/python -c 'from membership import site; site.write_notebooks()'
+	@$(BIN)/python -c 'from membership.book import site; site.write_notebooks()'
 
 # The kernel of this environment, not one that the user has installed under the same name.
 lab: $(VENV)/.lab notebooks ## Open the notebooks in JupyterLab

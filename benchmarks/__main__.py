@@ -5,11 +5,12 @@ import pkgutil
 import sys
 
 import benchmarks
-from membership import processes, site
-from membership.cli.command_line import show
+from membership import processes
+from membership.book import site
+from membership.book.cli.command_line import show
+from membership.book.site.statistics import shown
 from membership.errors import InputError
 from membership.paths import shown as shown_path
-from membership.site.statistics import shown
 
 FIRST = "growth"
 

@@ -1,7 +1,7 @@
 """Start a chapter from this template: ``python template/start_chapter.py KEY NAME``.
 
-KEY is the paper's in src/membership/published/references.bib, NAME that of the chapter, such as
-``my_paper``. Nothing is written unless all of it can be.
+KEY is the paper's in src/membership/book/published/references.bib, NAME that of the chapter,
+such as ``my_paper``. Nothing is written unless all of it can be.
 """
 
 import re
@@ -13,17 +13,17 @@ from pybtex.database import parse_file
 from pybtex.exceptions import PybtexError
 
 TEMPLATE = Path(__file__).parent
-PACKAGE = Path("src/membership")
+PACKAGE = Path("src/membership/book")
 OURS, KEY = "my_paper", "yeom2018"
 GOES_TO = {
-    "study": "src/membership/studies/{}",
-    "published": "src/membership/published",
+    "study": "src/membership/book/studies/{}",
+    "published": "src/membership/book/published",
     "notebook.md": "notebooks/{}.md",
-    "tests": "tests/studies/{}",
+    "tests": "tests/book/studies/{}",
 }
 """Where each part of the template goes; a file's own name has the chapter's in it."""
 LINES = {
-    "src/membership/bibliography.py": (
+    "src/membership/book/bibliography.py": (
         '    "lood": "ye2024",\n',
         '    "{name}": "{key}",\n',
     ),
@@ -31,7 +31,7 @@ LINES = {
         "  - caption: Use it\n",
         "      - file: book/chapters/{name}\n",
     ),
-    "tests/exhibits/of_the_papers.csv": (
+    "tests/book/exhibits/of_the_papers.csv": (
         "chapter,id,label,kind\n",
         "{name},{prefix}-tab-1,Table 1,table\n",
     ),

@@ -23,7 +23,7 @@ hypothesis.settings.load_profile("patient")
 REPOSITORY = Path(__file__).parents[1]
 
 # Folders whose tests share what takes minutes to make.
-TOGETHER = ("tests/studies",)
+TOGETHER = ("tests/book/studies",)
 
 # What builds the whole site and runs every chapter once more: it takes longest of all.
 FIRST = "tests/rendered/test_chapter.py"
@@ -41,11 +41,11 @@ SITE_TABLES = ("finding", "overview", "substitutions")
 # Files that share what takes long to make: pages read to their ends; every claim's outcome.
 SHARING = (
     tuple(f"tests/rendered/test_{one}.py" for one in READ),
-    tuple(f"tests/site/test_{one}.py" for one in SITE_TABLES),
+    tuple(f"tests/book/site/test_{one}.py" for one in SITE_TABLES),
 )
 
 # What takes minutes in one file or folder: begun late, it would have one process end alone.
-LONG = ("tests/cli", "tests/faults", "tests/running", "tests/site", "tests/training")
+LONG = ("tests/book/cli", "tests/faults", "tests/book/running", "tests/book/site", "tests/training")
 
 
 def together(place: str) -> str:
@@ -128,7 +128,7 @@ act: str = ""  # what the second cell does
 ```
 
 ```{code-cell} ipython3
-from membership.studies.demo.settings import Settings, perform
+from membership.book.studies.demo.settings import Settings, perform
 
 settings = Settings.from_notebook(globals())
 ```
@@ -158,8 +158,8 @@ from pydantic import Field
 
 from membership import paths, processes
 from membership.errors import InputError
-from membership.exhibits import files
-from membership.settings import ChapterSettings
+from membership.book.exhibits import files
+from membership.book.settings import ChapterSettings
 
 
 class Settings(ChapterSettings):
@@ -286,7 +286,7 @@ def make_project(root: Path) -> Project:
     # What another process is compiling at this moment has a name that will not last.
     passing = shutil.ignore_patterns("*.pyc.*")
     shutil.copytree(REPOSITORY / "src" / "membership", root / "src" / "membership", ignore=passing)
-    study = root / "src" / "membership" / "studies" / "demo"
+    study = root / "src" / "membership" / "book" / "studies" / "demo"
     study.mkdir()
     (study / "__init__.py").write_text("")
     (study / "settings.py").write_text(SETTINGS)
@@ -315,7 +315,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 @pytest.fixture
 def two_chapters(project: Project) -> Project:
     """The miniature with a second chapter, ``other``, that does the same."""
-    studies, notebooks = project.root / "src/membership/studies", project.root / "notebooks"
+    studies, notebooks = project.root / "src/membership/book/studies", project.root / "notebooks"
     shutil.copytree(studies / "demo", studies / "other")
     settings = SETTINGS.replace('"demo', '"other')
     (studies / "other" / "settings.py").write_text(settings)

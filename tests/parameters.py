@@ -5,7 +5,7 @@ import ast
 import jupytext
 from papermill.translators import PythonTranslator
 
-from membership.settings import Parameter
+from membership.book.settings import Parameter
 
 
 def read_parameters_cell(text):

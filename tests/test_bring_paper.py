@@ -15,7 +15,7 @@ from membership import paths
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("src", "notebooks", "data", "template", "_toc.yml", "_config.yml", "pyproject.toml")
-PARTS += ("tests/exhibits/of_the_papers.csv",)
+PARTS += ("tests/book/exhibits/of_the_papers.csv",)
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +67,8 @@ def snapshot(root):
 REFUSED = {
     "yeom2018 My-Paper": "NAME is 'My-Paper'",
     "yeom2018 class": "NAME is 'class': give 40 small letters at most",
-    "yeom2018 data_settings": "src/membership/studies/data_settings.py is there already",
-    "yeom2018 lood": "NAME is 'lood': src/membership/studies/lood/__init__.py is there already",
+    "yeom2018 data_settings": "src/membership/book/studies/data_settings.py is there already",
+    "yeom2018 lood": "src/membership/book/studies/lood/__init__.py is there already",
     "nobody1999 mine": "KEY is 'nobody1999': enter the paper in references.bib first",
     "clopper1934 mine": "KEY is 'clopper1934': its entry lacks eprint",
     f"yeom2018 {'a' * 300}": "give 40 small letters at most",
@@ -94,7 +94,7 @@ def test_the_page_s_commands_start_a_chapter_that_runs_is_judged_and_passes_its_
     assert len(texts) == 12
     assert not any("my_paper" in text or "my-paper" in text for text in texts)
     assert "      - file: book/chapters/mine\n" in (copy / "_toc.yml").read_text()
-    listed = (copy / "tests" / "exhibits" / "of_the_papers.csv").read_text()
+    listed = (copy / "tests" / "book" / "exhibits" / "of_the_papers.csv").read_text()
     assert "\nmine,mine-tab-1,Table 1,table\n" in listed
 
     done = run(copy, *train)

@@ -7,7 +7,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from membership.site import opened
+from membership.book.site import opened
 
 FOLDER = Path(__file__).parents[1] / "book" / "exercises"
 # A chapter that somebody begins has none yet.

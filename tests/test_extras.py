@@ -45,8 +45,10 @@ def test_every_public_room_is_imported_and_scores_are_audited(tmp_path):
     rows = "".join(f"{i % 7},{i % 2}\n" for i in range(60))
     (tmp_path / "scores.csv").write_text(f"score,member\n{rows}")
     rooms = """
-from membership import attacks, audit, curvature, data, evidence, exhibits, lood, metrics
-from membership import models, nngp, privacy, published, settings, signals, training
+from membership import attacks, audit, curvature, data, evidence, lood, metrics
+from membership.book import exhibits
+from membership import models, nngp, privacy, signals, training
+from membership.book import published, settings
 """
     arguments = ["audit", "scores.csv", "--output", "report"]
     done = without_extras(rooms + COMMAND.format(arguments=arguments), tmp_path)

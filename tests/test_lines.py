@@ -52,6 +52,7 @@ def counted() -> dict[str, int]:
     found: Counter[str] = Counter()
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE).parts
+        inside = inside[1:] if inside[0] == "book" and len(inside) > 2 else inside
         found[inside[0] if len(inside) > 1 else "beside the rooms"] += code_lines(path.read_text())
     for folder in ("tests", "workflow", "benchmarks", "recipes"):
         found[folder] = sum(code_lines(path.read_text()) for path in (ROOT / folder).rglob("*.py"))

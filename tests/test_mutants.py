@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from membership import running
-from membership.exhibits.listing import find
+from membership.book import running
+from membership.book.exhibits.listing import find
 from workflow import mutants
 
 ROOT = Path(__file__).parents[1]
 LISTED = mutants.listed()
-CHAPTERS = [f"studies/{chapter}" for chapter in running.chapters()]
+CHAPTERS = [f"book/studies/{chapter}" for chapter in running.chapters()]
 
 
 def test_a_fault_is_listed_once_and_stands_where_it_says():
@@ -27,7 +27,7 @@ def test_each_chapter_has_ten_and_names_exhibits_of_its_own_or_none():
     assert sum(room in CHAPTERS for room in count) >= 7
     named = {(one.room, find(exhibit)["chapter"]) for one in LISTED for exhibit in one.exhibits}
     assert {
-        each for each in named if each[0] in CHAPTERS and each[0] != f"studies/{each[1]}"
+        each for each in named if each[0] in CHAPTERS and each[0] != f"book/studies/{each[1]}"
     } == set()
 
 

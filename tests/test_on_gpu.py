@@ -8,9 +8,9 @@ import safetensors
 import torch
 
 from membership import paths
+from membership.book.running.pieces import Step
 from membership.errors import InputError
 from membership.evidence.gathering import Parts
-from membership.running.pieces import Step
 from membership.training import deadline, sgd
 from membership.training.cache import Cache
 from workflow import on_gpu

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from membership import cli, running, site
-from membership.running import many_runs as sweeps
+from membership.book import cli, running, site
+from membership.book.running import many_runs as sweeps
 from recipes.imagenet import __main__ as imagenet
 
 ROOT = Path(__file__).parents[1]
@@ -96,16 +96,18 @@ def reader(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "run_side_by_side", lambda *_: None)
     monkeypatch.setattr(site, "build_site", lambda: Path("a site"))
     monkeypatch.setattr(running, "clean", lambda **_: [])
-    monkeypatch.setattr("membership.site.archive.make_archive", lambda _: (Path("a"), "b"))
-    monkeypatch.setattr("membership.manifest.seal", lambda folder: folder)
+    monkeypatch.setattr("membership.book.site.archive.make_archive", lambda _: (Path("a"), "b"))
+    monkeypatch.setattr("membership.book.manifest.seal", lambda folder: folder)
     monkeypatch.setattr(
         sweeps, "run_sweep", lambda points, *_, **__: [(p, "not run") for p in points]
     )
-    monkeypatch.setattr("membership.running.compare.saved", lambda path: path)
-    monkeypatch.setattr("membership.running.compare.compare", lambda *_: exit_well())
-    monkeypatch.setattr("membership.running.pieces.gatherer", lambda *_: exit_well())
+    monkeypatch.setattr("membership.book.running.compare.saved", lambda path: path)
+    monkeypatch.setattr("membership.book.running.compare.compare", lambda *_: exit_well())
+    monkeypatch.setattr("membership.book.running.pieces.gatherer", lambda *_: exit_well())
     # The page's own attack is in no registry.
-    monkeypatch.setattr("membership.studies.comparison.leaderboard.row", lambda *_: exit_well())
+    monkeypatch.setattr(
+        "membership.book.studies.comparison.leaderboard.row", lambda *_: exit_well()
+    )
     return tmp_path
 
 

@@ -11,7 +11,7 @@ IMPORTED = """\
 import multiprocessing, sys, threading, time
 
 def work():
-    import membership.studies.bayes_optimal.evidence  # and with it training, attacks, signals
+    import membership.book.studies.bayes_optimal.evidence  # and with it training, attacks, signals
     time.sleep(0.3)  # a watcher looks at once
     sys.exit(threading.active_count() - 1)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from membership import published
-from membership.exhibits import declared
+from membership.book import published
+from membership.book.exhibits import declared
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -34,13 +34,15 @@ def test_a_mark_counts_on_a_test_and_on_a_file():
 
 def test_every_room_keeps_quick_tests():
     rooms = {path.name for path in TESTS.iterdir() if any(path.glob("test_*.py"))}
-    rooms |= {path.name for path in (TESTS / "studies").iterdir() if any(path.glob("test_*.py"))}
+    for inner in (TESTS / "book", TESTS / "book" / "studies"):
+        rooms |= {path.name for path in inner.iterdir() if any(path.glob("test_*.py"))}
     quick: Counter[str] = Counter()
     for file in TESTS.rglob("test_*.py"):
         if not needs_the_site(file.relative_to(TESTS.parent).as_posix()):
             quick[file.parent.name] += len(quick_tests(file.read_text(encoding="utf-8")))
-    of_src = [*PACKAGE.iterdir(), *(PACKAGE / "studies").iterdir()]
-    src = {path.name for path in of_src if any(path.glob("*.py"))} - {"studies"}
+    halves = (PACKAGE, PACKAGE / "book", PACKAGE / "book" / "studies")
+    of_src = [place for folder in halves for place in folder.iterdir()]
+    src = {path.name for path in of_src if any(path.glob("*.py"))} - {"book", "studies"}
     assert src > {"attacks", "data", "metrics", "running", "bmia"}
     assert src <= rooms
     assert {room for room in rooms if not quick[room]} == {"rendered"}

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from membership import __version__
-from membership.exhibits import declared
-from membership.exhibits.homes import chapter_of_page
+from membership.book.exhibits import declared
+from membership.book.exhibits.homes import chapter_of_page
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from membership import attacks, data, paths
-from membership.cli import cli
+from membership.book.cli import cli
+from membership.book.running import notebook
 from membership.errors import InputError
-from membership.running import notebook
 
 ROOT = paths.project_root()
 BOOK = ROOT / "book"
@@ -147,12 +147,12 @@ def test_the_files_that_the_page_makes_are_data_sets(own_files):
 @pytest.mark.slow
 @pytest.mark.parametrize("words", commands("own-data"), ids=" ".join)
 def test_a_command_on_own_data_gets_as_far_as_its_notebook(own_files, monkeypatch, words):
-    """A whole run of each takes minutes: tests/studies computes what is particular to own data."""
+    """A whole run of each takes minutes: tests/book/studies computes what is particular to it."""
     started = []
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(own_files / "cache"))
     monkeypatch.setattr(notebook, "results_path", lambda settings: own_files / "results")
     monkeypatch.setattr(notebook, "_run", lambda settings, *_: started.append(settings))
-    monkeypatch.setattr("membership.site.build_site", lambda: started.append(None))
+    monkeypatch.setattr("membership.book.site.build_site", lambda: started.append(None))
     program, *arguments = words
     assert program == "membership"
     done = CliRunner().invoke(cli, arguments)

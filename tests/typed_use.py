@@ -10,20 +10,9 @@ import pandas as pd
 import xarray as xr
 from torch import nn
 
-from membership import (
-    attacks,
-    data,
-    evidence,
-    exhibits,
-    lood,
-    metrics,
-    nngp,
-    privacy,
-    published,
-    signals,
-    training,
-)
+from membership import attacks, data, evidence, lood, metrics, nngp, privacy, signals, training
 from membership.arrays import FloatArray
+from membership.book import exhibits, published
 
 
 def judge(score: np.ndarray, member: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 
 from membership import paths
-from membership.site import moving
+from membership.book.site import moving
 from workflow.print_book import chromium
 
 WIDTH, HEIGHT = 1366, 900

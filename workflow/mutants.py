@@ -166,9 +166,9 @@ def _say(project: Path, to: Any, task: Callable[..., str], given: tuple) -> None
 
 def compared(exhibit: str) -> str:
     """How what is computed differs from what is committed, or why nothing is computed."""
-    from membership import running
-    from membership.exhibits.homes import chapter_of
-    from membership.exhibits.recompute import recompute
+    from membership.book import running
+    from membership.book.exhibits.homes import chapter_of
+    from membership.book.exhibits.recompute import recompute
 
     try:
         settings = running.settings_class(chapter_of(exhibit)).from_values({"profile": "paper"})

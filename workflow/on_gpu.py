@@ -26,17 +26,18 @@ from unittest import mock
 import numpy as np
 import torch
 
-from membership import installation, paths, running
-from membership.cli.command_line import show
+from membership import installation, paths
+from membership.book import running
+from membership.book.cli.command_line import show
+from membership.book.running.pieces import DEVICE_COLUMNS, TOLERANCE, Step, cells, compared, source
+from membership.book.settings import INCIDENTAL
+from membership.book.studies.bmia import by_model, convolutional
+from membership.book.studies.bmia.convolutional import GATHERERS, SETUPS, Setup
+from membership.book.studies.bmia.evidence import CONVOLUTIONAL
+from membership.book.studies.lood.evidence import halves
 from membership.errors import InputError
 from membership.evidence import gathering
 from membership.evidence.gathering import Arrays, Parts
-from membership.running.pieces import DEVICE_COLUMNS, TOLERANCE, Step, cells, compared, source
-from membership.settings import INCIDENTAL
-from membership.studies.bmia import by_model, convolutional
-from membership.studies.bmia.convolutional import GATHERERS, SETUPS, Setup
-from membership.studies.bmia.evidence import CONVOLUTIONAL
-from membership.studies.lood.evidence import halves
 from membership.training.deadline import Stopped, until
 
 NO_GPU = "No GPU that torch finds is here, so nothing was started; --list says what is left."

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 import membership
 from membership import paths
+from membership.book.site.build import PDF
 from membership.errors import InputError
-from membership.site.build import PDF
 
 PLACE = "the-book-as-pdf"  # of the link to it, in the first page
 ROOT = Path(__file__).resolve().parent.parent

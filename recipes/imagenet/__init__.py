@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from membership.settings import PROFILES, ChapterSettings
+from membership.book.settings import PROFILES, ChapterSettings
 
 MODELS = ("resnet101", "vgg16", "resnet18", "resnet34", "resnet50")
 

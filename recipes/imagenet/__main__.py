@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(settings: Settings) -> None:
     # Here and not above: bad arguments should not wait for torch.
-    from membership.exhibits import declared, files
-    from membership.studies.bayes_optimal.network_tables import judged_on_imagenet
+    from membership.book.exhibits import declared, files
+    from membership.book.studies.bayes_optimal.network_tables import judged_on_imagenet
     from recipes.imagenet.table import table_3
 
     _check_writable(

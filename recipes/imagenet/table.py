@@ -10,11 +10,11 @@ import pandas as pd
 from torch import nn
 
 from membership import attacks, data, limits, metrics, models
+from membership.book.exhibits.rows import share
+from membership.book.exhibits.tidy import tidy
+from membership.book.studies.bayes_optimal.names import ACCURACY, PEAK, TRAIN, VALIDATION
 from membership.data.pictures import ImageFolder, list_images
 from membership.errors import InputError
-from membership.exhibits.rows import share
-from membership.exhibits.tidy import tidy
-from membership.studies.bayes_optimal.names import ACCURACY, PEAK, TRAIN, VALIDATION
 from membership.training import TrainingConfig, device_of
 from recipes.imagenet import Settings
 from recipes.imagenet.training import AUGMENTATIONS, Job, losses, train

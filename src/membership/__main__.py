@@ -15,7 +15,7 @@ def main() -> None:
         if getattr(sys, name) is None:  # closed: the next file to be opened would take its number
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
     try:
-        from membership.cli import main as command
+        from membership.book.cli import main as command
     # A SystemError is how Python's own C code lacks memory at times.
     except (ImportError, MemoryError, OSError, SystemError) as error:
         reason = "out of memory" if isinstance(error, MemoryError | SystemError) else error

@@ -1,7 +1,13 @@
 """The two ways a run can end badly: the user's mistake, or the run's own failure."""
 
+import difflib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+LONGEST_TEXT = 4096
+"""Characters of a text that are read."""
 
 
 class _OneLineError(Exception):
@@ -45,3 +51,21 @@ def extra(name: str) -> Iterator[None]:
 
         told = f"this needs {error.name}, which is not installed: {with_extra(name)}"
         raise InputError(told) from error
+
+
+def suggest(name: str, known: Any, kind: str) -> str:
+    """Complete "unknown ...": the name, then the nearest known one or all that are known."""
+    near = difflib.get_close_matches(name[:LONGEST_TEXT], list(known), n=1)
+    if near:
+        return f"{brief(name)}; did you mean {near[0]!r}?"
+    return f"{brief(name)}; the {kind} are: {', '.join(known) or 'none'}"
+
+
+def brief(value: Any, most: int = 80) -> str:
+    """Show any value within a line, however long or deep it is."""
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits; a list in a list in...
+        shown = f"a value of type {type(value).__name__}"
+    shown = re.sub(r"\s+", " ", shown)
+    return shown if len(shown) <= most else shown[: most - 3] + "..."

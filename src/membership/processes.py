@@ -7,10 +7,8 @@ the watcher; it needs the standard library alone.
 """
 
 import contextlib
-import fcntl
 import multiprocessing
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -25,8 +23,7 @@ from typing import Any
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SHARED_MEMORY = Path("/dev/shm")
 Workers = Callable[[Iterable[Any]], Any]
-_MARK = re.compile(r"membership-(?P<pid>\d+)-\w+")
-_LOCK, _GROUPS = "lock", "groups"
+_GROUPS = "groups"
 
 
 class Run:
@@ -82,19 +79,12 @@ def supervised() -> Iterator[Run]:
     """
     from membership import paths
 
-    clear_abandoned()
     try:
         folder = Path(tempfile.mkdtemp(prefix=f"membership-{os.getpid()}-"))
-        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise paths.write_error(Path(error.filename or "the temporary folder"), error) from None
-    try:
-        with contextlib.suppress(OSError):  # a file system without locks: never cleared by others
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with _watched(folder), _temporary_files_in(folder), _signals_end(folder):
-            yield Run(folder)
-    finally:
-        os.close(lock)
+    with _watched(folder), _temporary_files_in(folder), _signals_end(folder):
+        yield Run(folder)
 
 
 def raise_on_signals() -> None:
@@ -134,28 +124,6 @@ def workers(n_jobs: int, **options: Any) -> Workers:
     from joblib import Parallel
 
     return lambda jobs: Parallel(n_jobs=n_jobs, initializer=follow_parent, **options)(jobs)
-
-
-def clear_abandoned() -> None:
-    """Remove the folders and the semaphores of runs that died together with their watcher."""
-    from membership import paths
-
-    for folder in Path(tempfile.gettempdir()).glob("membership-*"):
-        with contextlib.suppress(OSError):
-            status, mark = folder.lstat(), _MARK.fullmatch(folder.name)
-            if not mark or status.st_uid != os.getuid():
-                continue
-            if time.time() - status.st_mtime < 60 and paths.lives(int(mark["pid"])):
-                continue  # at its first lines: made, and not locked yet
-            if not (folder / _LOCK).exists():
-                folder.rmdir()  # killed between two lines; with anything in it, it is not ours
-                continue
-            lock = os.open(folder / _LOCK, os.O_RDWR)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(folder)
-            finally:
-                os.close(lock)
 
 
 @contextlib.contextmanager

@@ -23,8 +23,7 @@ import numpy as np
 
 from membership import memory, paths
 from membership.arrays import BoolArray, FloatArray
-from membership.errors import InputError, extra
-from membership.settings import brief
+from membership.errors import InputError, brief, extra
 
 BLANKS = " \t\r\n\xa0"
 SEPARATORS = ",;\t|"

@@ -1,5 +1,5 @@
 """What the paper says, each sentence with the test that decides it."""
 
-from membership.published import claims
+from membership.book.published import claims
 
 CLAIMS = claims.read("my_paper")

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from membership import data, evidence, models, signals, training
-from membership.studies.my_paper.settings import Settings
+from membership.book.studies.my_paper.settings import Settings
 
 WIDTHS = (2, 8, 32, 128)
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from membership import metrics, published
+from membership import metrics
 from membership.arrays import BoolArray, FloatArray
-from membership.exhibits.tidy import origin, tidy
+from membership.book import published
+from membership.book.exhibits.tidy import origin, tidy
 
 PRINTED_FOR = {"mnist": "MNIST", "cifar10": "CIFAR-10", "cifar100": "CIFAR-100"}
 """What the paper calls the data sets that it prints numbers of."""

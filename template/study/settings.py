@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 from membership.addresses import Takes
-from membership.settings import size
-from membership.studies.data_settings import DataSettings
+from membership.book.settings import size
+from membership.book.studies.data_settings import DataSettings
 
 
 class Settings(DataSettings):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from membership import evidence, metrics
-from membership.exhibits.tidy import tidy
-from membership.studies.my_paper.claims import CLAIMS
-from membership.studies.my_paper.overfitting import gap_and_advantage, table_1
+from membership.book.exhibits.tidy import tidy
+from membership.book.studies.my_paper.claims import CLAIMS
+from membership.book.studies.my_paper.overfitting import gap_and_advantage, table_1
 
 # Losses 0.1, 0.3 and 2 of members (mean 0.8), and 0.2, 1 and 3 of others; wrong above log 2.
 LOSS = np.array([[0.1, 0.3, 2.0, 0.2, 1.0, 3.0]])

@@ -23,7 +23,7 @@ TOGETHER = ("outputs", "white_box", "posterior")
 # A signal of one kind hides that of the next, so each attack gets the kinds that it reads.
 SETS = (("outputs", "posterior"), ("white_box",), ("pairs",), ("steps",))
 BOOK = Path(__file__).parents[2] / "book"
-BIBLIOGRAPHY = (files("membership.published") / "references.bib").read_text(encoding="utf-8")
+BIBLIOGRAPHY = (files("membership.book.published") / "references.bib").read_text(encoding="utf-8")
 ATTACKS = list(attacks.registry().values())
 every_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 

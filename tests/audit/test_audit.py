@@ -16,7 +16,7 @@ from scipy import stats
 
 from membership import metrics, privacy
 from membership.audit import Scored, audit, read_scores, write
-from membership.cli import cli
+from membership.book.cli import cli
 from membership.errors import InputError
 from tests.audit import odd_scores
 

@@ -15,7 +15,7 @@ from scipy import stats
 
 from membership import attacks, evidence, metrics, privacy
 from membership.audit import Scored, audit, compare, write
-from membership.cli import cli
+from membership.book.cli import cli
 from membership.errors import InputError
 
 ORIGIN = {"set": "Digits", "data": {"digits": "ab12"}, "recipe": {"loss": "cross-entropy"}}

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from membership import audit, privacy
-from membership.cli.audits import audit as command
+from membership.book.cli.audits import audit as command
 from membership.errors import InputError
 from membership.privacy import one_run
 from tests.audit.test_comparison import outputs

@@ -9,7 +9,7 @@ from scipy import stats
 
 from membership import audit
 from membership.audit import named
-from membership.cli.audits import audit as command
+from membership.book.cli.audits import audit as command
 from membership.errors import InputError
 from tests.audit.test_comparison import outputs
 

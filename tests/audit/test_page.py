@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from membership import attacks, audit, paths
-from membership.cli import cli
+from membership.book.cli import cli
 
 PAGE = paths.project_root() / "book" / "audit.md"
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from membership import privacy
 from membership.audit import Scored, audit, compare, write
-from membership.cli import cli
+from membership.book.cli import cli
 from membership.errors import InputError
 from tests.audit.test_comparison import BLIND, outputs
 from tests.audit.test_design import scored

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from membership import audit, evidence
-from membership.cli import cli
+from membership.book.cli import cli
 from membership.errors import InputError
 from tests.audit.test_comparison import outputs
 

@@ -10,7 +10,7 @@ import xarray as xr
 from click.testing import CliRunner
 
 from membership import evidence
-from membership.cli import cli
+from membership.book.cli import cli
 from tests.audit.test_comparison import outputs
 
 N = 240

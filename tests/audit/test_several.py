@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from membership import metrics, privacy
 from membership.audit import Scored, Several, audit, read_scores, write
-from membership.cli import cli
+from membership.book.cli import cli
 from membership.errors import InputError
 
 N, ATTACKS = 400, ["loss", "lira", "rmia"]

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from membership import metrics, privacy
 from membership.audit import Scored, audit, compare, gather, write
-from membership.cli import cli
+from membership.book.cli import cli
 from membership.errors import InputError
 from tests.audit.test_comparison import outputs
 from tests.audit.test_design import scored

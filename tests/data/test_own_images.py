@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from membership import manifest
+from membership.book import manifest
 from membership.data import load
 from membership.data.loading import input_files
 from membership.errors import InputError

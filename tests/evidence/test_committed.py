@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from membership import evidence
+from membership.book.exhibits import source
+from membership.book.running import settings_class
 from membership.evidence import files
 from membership.evidence.gathering import FIRST
-from membership.exhibits import source
-from membership.running import settings_class
 
 PAPER = Path(__file__).parents[2] / "results" / "paper"
 COMMITTED = sorted(PAPER.glob("*/*.evidence"))

@@ -16,8 +16,9 @@ from typing import get_origin
 
 import pytest
 
-from membership import cli, paths, running
-from membership.settings import ChapterSettings
+from membership import paths
+from membership.book import cli, running
+from membership.book.settings import ChapterSettings
 from tests.faults import bad_files
 
 REPOSITORY = Path(__file__).parents[2]

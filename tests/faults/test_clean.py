@@ -26,7 +26,7 @@ def test_a_folder_that_is_no_cache_is_refused_in_one_line(project, named):
 @pytest.mark.slow
 def test_a_cache_that_a_run_made_is_removed(project):
     made = "from membership.training.cache import Cache\nwith Cache().lock('key'): pass\n"
-    study = project.root / "src" / "membership" / "studies" / "demo" / "settings.py"
+    study = project.root / "src" / "membership" / "book" / "studies" / "demo" / "settings.py"
     text = study.read_text().replace("def perform(settings):", "def perform(settings):\n    work()")
     study.write_text(text + "\n\ndef work():\n" + "".join(f"    {x}\n" for x in made.splitlines()))
     assert project.run("run", "demo", MEMBERSHIP_CACHE="kept").returncode == 0

@@ -115,7 +115,7 @@ def trained():
 def test_memory_that_ends_in_training_is_one_line_and_a_rerun_equals(
     project, tmp_path, monkeypatch
 ):
-    study = project.root / "src" / "membership" / "studies" / "demo" / "settings.py"
+    study = project.root / "src" / "membership" / "book" / "studies" / "demo" / "settings.py"
     study.write_text(study.read_text() + TRAINING)
     (tmp_path / "temporary").mkdir()
     train = ("run", "demo", "--quiet", "-p", "act", "train")

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from membership import paths
+from membership.book.site import build
 from membership.errors import InputError
-from membership.site import build
 
 STUDY = '''
 
@@ -76,7 +76,7 @@ def finished(tmp_path_factory, miniature):
     """A project whose chapter was run once, with seed 0 and its own data."""
     root = tmp_path_factory.mktemp("finished") / "project"
     project = miniature(root)
-    study = root / "src" / "membership" / "studies" / "demo" / "settings.py"
+    study = root / "src" / "membership" / "book" / "studies" / "demo" / "settings.py"
     text = study.read_text().replace("def perform", "def _as_it_was")
     text = text.replace("import os\n", "import hashlib\nimport json\nimport os\n", 1)
     text = text.replace("from typing", "from pathlib import Path\nfrom typing", 1)
@@ -178,7 +178,7 @@ def test_of_two_runs_at_once_the_second_is_refused(project):
 
 @pytest.mark.slow
 def test_replaced_data_of_the_same_size_and_time_are_noticed(project):
-    """Whichever parameter names them: each alone in tests/running/test_up_to_date.py."""
+    """Whichever parameter names them: each alone in tests/book/running/test_up_to_date.py."""
     first, second, third = (project.root / f"{name}.npz" for name in ("a", "b", "c"))
     for path in (first, second, third):
         write_data(path, 0)

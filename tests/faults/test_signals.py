@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 
@@ -277,48 +276,6 @@ def hears(pid: int, number: int) -> bool:
     with open(f"/proc/{pid}/status") as status:
         caught = next(line for line in status if line.startswith("SigCgt:"))
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
-
-
-@pytest.mark.slow
-def test_what_a_dead_run_and_its_dead_watcher_left_is_cleared_by_the_next(project, traces):
-    process = project.start("run", "demo", "-p", "act", "train")
-    traces.wait_for((project.root / "worker-one.pid").exists)
-    pids = set(traces.processes())
-    for pid in pids:
-        os.kill(pid, signal.SIGKILL)
-    process.communicate(timeout=180)
-    kept = traces.temporary / "membership-1-notours0"
-    kept.mkdir()
-    (kept / "file").write_text("of somebody else")
-    assert any(name.startswith(f"membership-{process.pid}-") for name in traces.files())
-    equals(project)
-    assert traces.files() == [kept.name]
-    assert traces.semaphores({int((project.root / "kernel.pid").read_text())}) == []
-
-
-@pytest.mark.slow
-def test_a_run_leaves_the_folder_of_another_that_lives(project, traces):
-    first = project.start("run", "demo", "-p", "act", "sleep")
-    traces.wait_for((project.root / "kernel.pid").exists)
-    (mine,) = traces.files()
-    assert mine.startswith(f"membership-{first.pid}-")
-    project.run("build")
-    assert traces.files() == [mine]
-    send("SIGTERM", first.pid, traces)
-    assert "interrupted" in last_line(first)
-    assert traces.files() == []
-
-
-def test_a_folder_that_its_run_has_not_locked_yet_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder = tmp_path / f"membership-{os.getpid()}-justmade"
-    folder.mkdir()
-    (folder / "lock").touch()
-    processes.clear_abandoned()
-    assert folder.exists()
-    os.utime(folder, (0, 0))
-    processes.clear_abandoned()
-    assert not folder.exists()
 
 
 def test_a_group_that_has_ended_is_signalled_no_more(tmp_path):

@@ -10,11 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from membership import data, manifest, paths
+from membership import data, paths
+from membership.book import manifest
+from membership.book.running import chapter_files, times, up_to_date
+from membership.book.site import build, build_site
+from membership.book.site.statistics import run_statistics
 from membership.errors import InputError
-from membership.running import chapter_files, times, up_to_date
-from membership.site import build, build_site
-from membership.site.statistics import run_statistics
 
 pytestmark = pytest.mark.slow
 
@@ -86,7 +87,7 @@ every_damage = pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def finished(tmp_path_factory, miniature):
     """A project whose chapter was run once, and the bytes of all that the run has stored."""
     project = miniature(tmp_path_factory.mktemp("stored") / "project")
-    study = project.root / "src" / "membership" / "studies" / "demo" / "settings.py"
+    study = project.root / "src" / "membership" / "book" / "studies" / "demo" / "settings.py"
     text = study.read_text().replace("def perform", "def _as_it_was")
     study.write_text(text.replace("import os", "import json\nimport os", 1) + STUDY)
     (project.root / "_config.yml").write_text(CONFIG)

@@ -1,7 +1,7 @@
 import pytest
 
+from membership.book.published import metric_words
 from membership.metrics.rate_names import tpr_column, tpr_label
-from membership.published import metric_words
 
 
 @pytest.mark.parametrize(("fpr", "percent"), [(0.001, "0.1"), (0.01, "1"), (0.3, "30")])

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from membership import privacy
-from membership.cli import calculator
+from membership.book.cli import calculator
 from membership.privacy import numerical
 
 PAPER = {"sampling": "fixed", "adjacency": "replace-one"}

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
-from membership import privacy, published
+from membership import privacy
+from membership.book import published
 
 
 def test_corollary_5_1_at_typical_susceptibility():

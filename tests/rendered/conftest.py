@@ -41,7 +41,7 @@ BUILD = """
 import sys
 from pathlib import Path
 import membership
-from membership import running, site
+from membership.book import running, site
 assert Path(membership.__file__).is_relative_to(Path.cwd()), membership.__file__
 running.run_side_by_side(running.chapters(), ["--profile", "tiny", "--quiet"], 2)
 site.build_site(quiet=True)

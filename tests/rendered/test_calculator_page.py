@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 
 import membership
 from membership import privacy
-from membership.cli.calculator import calculate
-from membership.studies.gmip.settings import RECIPES
+from membership.book.cli.calculator import calculate
+from membership.book.studies.gmip.settings import RECIPES
 from tests.rendered.calculators import (
     RUN,
     SHORT,

@@ -9,9 +9,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from membership import paths
-from membership.exhibits import Exhibit, cards, claims, files, panels
-from membership.published import Claim, Contrast
-from membership.published.claim_rules import about, better
+from membership.book.exhibits import Exhibit, cards, claims, files, panels
+from membership.book.published import Claim, Contrast
+from membership.book.published.claim_rules import about, better
 from tests.rendered.reading import until
 
 STATIC = paths.project_root() / "book" / "_static"

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from membership import exhibits, metrics, running
-from membership.studies.bayes_optimal import logistic, network_tables
+from membership import metrics
+from membership.book import exhibits, running
+from membership.book.studies.bayes_optimal import logistic, network_tables
 
 CHAPTER = "bayes_optimal"
 JUDGES = {"bayes-optimal-tab-1": logistic.judged, "bayes-optimal-tab-2": network_tables.judged}
@@ -23,9 +24,9 @@ AGAIN = """
 import json, sys
 from dataclasses import replace
 from joblib import Parallel, delayed
-from membership import running
-from membership.exhibits import declared
-from membership.exhibits.chapter import Chapter
+from membership.book import running
+from membership.book.exhibits import declared
+from membership.book.exhibits.chapter import Chapter
 
 whole, place, left_out = sys.argv[1], sys.argv[2], set(json.loads(sys.argv[3]))
 given = {"profile": "tiny", "results_dir": place}

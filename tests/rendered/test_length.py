@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from membership import running
-from membership.exhibits.homes import pages_of
-from membership.exhibits.layout import MOST_ROWS
+from membership.book import running
+from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.layout import MOST_ROWS
 from tests.rendered.reading import HEIGHTS, PHONE, WIDE, Reading
 
 # Pixels, at the width of a common laptop: a chapter that is read to its end, and any other page.

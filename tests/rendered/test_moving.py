@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from membership import attacks, curvature, lood, metrics, nngp, paths, privacy
 from membership.attacks.iha import iha_terms
-from membership.site import moving
+from membership.book.site import moving
 from tests.rendered.reading import until
 from workflow.draw_stills import HEIGHT, WIDTH, drawn, still
 

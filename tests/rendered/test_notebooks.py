@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from membership import running
-from membership.exhibits import provenance
-from membership.exhibits.homes import pages_of
-from tests.site.test_plain import LEFT
+from membership.book import running
+from membership.book.exhibits import provenance
+from membership.book.exhibits.homes import pages_of
+from tests.book.site.test_plain import LEFT
 
 PAGES = [page for chapter in running.chapters() for page in pages_of(chapter)]
 _SHOWN = re.compile(r"chapter\.(show|gallery|claims)\(")

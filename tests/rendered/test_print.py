@@ -9,8 +9,8 @@ import pytest
 import yaml
 from playwright.sync_api import Browser
 
+from membership.book.site.build import PDF
 from membership.errors import InputError
-from membership.site.build import PDF
 from tests.conftest import REPOSITORY
 from workflow import print_book
 

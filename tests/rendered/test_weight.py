@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from membership import running
-from membership.exhibits.homes import pages_of
+from membership.book import running
+from membership.book.exhibits.homes import pages_of
 from tests.rendered.reading import PHONE, WIDE, Reading
 
 # Bytes as they lie on disk. What the landing page loads all pages load, and a browser keeps it.

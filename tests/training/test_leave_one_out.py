@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from membership import data, training
+from membership.book.studies.iha.experiment import one_logit
 from membership.errors import InputError
-from membership.studies.iha.experiment import one_logit
 
 CONFIG = training.TrainingConfig(
     epochs=7,

@@ -27,7 +27,7 @@ and :math:`\tfrac12 \delta^\top K \delta` is the regularised loss above its mini
 minima in the two worlds (the paper's Assumption 3, here for the regularised loss) it differs
 between them by :math:`\ell/n`, and R by :math:`g/n`. What is left is the same score with
 :math:`u = K^{-1} g`, :math:`u_0 = K^{-1} R_0` and :math:`s_2 / 2` in the place of :math:`s_1`.
-`membership.studies.iha.theory` shows it to be the exact log-likelihood ratio on a quadratic.
+IHA's chapter shows it to be the exact log-likelihood ratio on a quadratic.
 """
 
 from collections.abc import Mapping

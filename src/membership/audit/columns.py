@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from membership.arrays import BoolArray, FloatArray
-from membership.errors import InputError
-from membership.settings import brief
+from membership.errors import InputError, brief
 from membership.tables import Table
 
 REQUIRED, OPTIONAL = ("score", "member"), ("group", "record", "unit", "target")

@@ -13,9 +13,8 @@ from membership import tables
 from membership.arrays import BoolArray, FloatArray, as_scored
 from membership.audit import rows
 from membership.audit.columns import OPTIONAL, attack_columns
-from membership.errors import InputError
+from membership.errors import InputError, brief
 from membership.evidence.files import SUFFIX
-from membership.settings import brief
 
 LEAST_RECORDS = 20
 LEAST_OF_TARGET = 4

@@ -17,8 +17,7 @@ from membership.audit.named import FDR
 from membership.audit.ranking import ranked, strongest
 from membership.audit.reading import Scored, Several, read_scores
 from membership.audit.report import FORMAT, made_from
-from membership.errors import InputError
-from membership.settings import brief
+from membership.errors import InputError, brief
 
 
 def audit(

@@ -19,8 +19,7 @@ from membership.data.npz import Prepared, reason
 from membership.data.own import load_own
 from membership.data.public import PURCHASE_LIKE, as_dataset, identify, locate, looked_in
 from membership.data.simulate import MOST_RECORDS, simulate_purchase
-from membership.errors import InputError
-from membership.settings import brief
+from membership.errors import InputError, brief
 
 PURCHASE_RECORDS = 10_000
 PURCHASE_SEED = 0

@@ -13,8 +13,7 @@ from membership.data import npz, pictures, public
 from membership.data.dataset import Dataset, record_digest
 from membership.data.npz import Prepared
 from membership.data.public import PURCHASE_LIKE, as_float
-from membership.errors import InputError
-from membership.settings import brief
+from membership.errors import InputError, brief
 
 MOST_WORDS = 100
 """Different words of a column that is made into as many 0/1 columns."""

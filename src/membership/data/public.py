@@ -19,8 +19,7 @@ from membership import paths
 from membership.data import parsers
 from membership.data.dataset import Dataset, canonical_order, combine, record_hashes
 from membership.data.npz import Prepared, reason
-from membership.errors import InputError
-from membership.settings import brief
+from membership.errors import InputError, brief
 
 PURCHASE_LIKE = "purchase_like"
 DIGITS = "digits"

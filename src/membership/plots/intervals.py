@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from membership.metrics.rate_names import metric_words
 from membership.plots.look import (
     GREY,
     HATCHES,
@@ -26,7 +27,6 @@ from membership.plots.look import (
     style,
     width,
 )
-from membership.published import metric_words
 
 _BAR = {"edgecolor": "white", "alpha": 0.75}
 _BAR_LETTERS = 80

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from membership import exhibits
+from membership.book import exhibits
 from membership.errors import RunError
 from recipes.imagenet import table
 from recipes.imagenet.__main__ import EXHIBIT, main

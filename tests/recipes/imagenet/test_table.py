@@ -5,9 +5,10 @@ import pytest
 import torch
 from scipy.stats import beta
 
-from membership import data, published
+from membership import data
+from membership.book import published
+from membership.book.studies.bayes_optimal.network_tables import judged_on_imagenet
 from membership.errors import InputError
-from membership.studies.bayes_optimal.network_tables import judged_on_imagenet
 from recipes.imagenet import Settings, training
 from recipes.imagenet import table as study
 
