@@ -177,3 +177,13 @@ def test_a_notebook_sees_the_table_and_a_chapter_without_claims_says_so(
     toy.install(monkeypatch)
     with pytest.raises(InputError, match="declares no claims"):
         chapter.claims()
+
+
+def test_a_claim_that_no_run_decides_says_so_in_the_place_of_a_number_of_units():
+    wide = Contrast("d", 0.005, 0.01, 9, 10)
+    said = ("gmip-c09", "It is more.", "", "Above 0.", ())
+    for closed, hint in (("", "314 repeats would decide it"), ("by law", "no run of any size")):
+        claim = Claim(*said, test=lambda source: better(wide, 0.01), closed=closed)
+        table = claims.html("gmip", claims.rows((claim,), (), None, None), ())
+        assert hint in table
+        assert table.count("would decide it") == 1

@@ -124,3 +124,24 @@ def test_a_section_leads_to_the_cards_in_it():
 def test_a_signature_says_no_place_of_this_machine(signature, shown):
     found = finding._without_places(None, "function", "f", None, None, signature, "-> float")
     assert found == (shown, "-> float")
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "title"),
+    [
+        ("book/chapters/iha", "bmia.html", "Bmia &amp; co"),
+        ("book/chapters/iha_details", "x", "X"),
+        ("book/chapters/lood", "x", "X"),  # what follows it is not of this book
+        ("book/chapters/comparison", "x", "X"),
+        ("book/game", "x", "X"),
+    ],
+)
+def test_a_chapter_leads_on_to_the_next_and_its_details_stand_beside_it(page, link, title):
+    titles = {"book/chapters/bmia": nodes.title(text="Bmia & co")}
+    app = SimpleNamespace(
+        env=SimpleNamespace(titles=titles),
+        builder=SimpleNamespace(get_relative_uri=lambda a, b: f"{b.rpartition('/')[2]}.html"),
+    )
+    context = {"next": {"link": "x", "title": "X"}}
+    finding._amend(app, page, "page.html", context, None)
+    assert context["next"] == {"link": link, "title": title}

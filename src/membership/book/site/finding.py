@@ -6,6 +6,7 @@ and of the words that readers type for them.
 `book/_static/search-order.js` puts what stands under the very words that were typed first.
 """
 
+import itertools
 import re
 import tomllib
 from collections.abc import Iterator
@@ -53,6 +54,11 @@ def _amend(app: Any, page: str, template: str, context: dict[str, Any], doctree:
     if doctree is not None and chapter in published.subjects and "toc" in context:
         labels = {exhibit["id"]: exhibit["label"] for exhibit in listed(chapter)}
         context["toc"] = with_exhibits(context["toc"], by_section(doctree, labels))
+    chapters = [f"{CHAPTERS}{one}" for one in published.subjects]
+    following = dict(itertools.pairwise(chapters)).get(page)
+    if following in app.env.titles:  # the details stand beside a chapter, and not on the way
+        link = app.builder.get_relative_uri(page, following)
+        context["next"] = {"link": link, "title": escape(app.env.titles[following].astext())}
 
 
 def by_section(doctree: nodes.document, labels: dict[str, str]) -> dict[str, list[tuple[str, str]]]:
