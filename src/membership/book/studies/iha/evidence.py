@@ -166,10 +166,13 @@ def known(subject: Subject, settings: Settings) -> xr.Dataset:
     )
 
 
+@evidence.version(2)
 def every_record(subject: Subject, settings: Settings) -> xr.Dataset:
     """Numbers of the attacks over all records of the pool: the targets alone are trained."""
     task = make_task(subject, settings)
-    count = max(task.targets) // 2 * 2 + 2
+    targets = tuple(range(settings.whole_targets))
+    count = max(targets) // 2 * 2 + 2
+    task = replace(task, targets=targets)
     trained = train(replace(task, membership=task.membership[:count]), settings)
     look = functools.partial(white_box.observe_all, trained, damping=settings.damping)
     inputs = [task.pool.x, task.pool.y, trained.task.membership]

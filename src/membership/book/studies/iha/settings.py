@@ -79,6 +79,12 @@ class Settings(DataSettings):
         le=1000,
     )
 
+    @property
+    def whole_targets(self) -> int:
+        """Targets that are asked about every record, which takes no references."""
+        at_paper = max(self.n_targets, min(60, self.n_models))
+        return at_paper if self.profile == "paper" else self.n_targets
+
     @model_validator(mode="after")
     def _models_are_pairs(self) -> Self:
         if self.n_models % 2:
