@@ -64,13 +64,14 @@
     const level = (value, kind) => line([[40, y(value)], [view.width - 8, y(value)]], kind);
     return [
       level(0.5, "axis"), level(printed / 100, "non-member"),
-      text(view.width - 8, y(0.5) + 16, "50%: a coin", "end"), text(44, y(printed / 100) - 7, `${printed.toFixed(1)}%: printed for ${view.isNarrow ? "MALT" : "the attack MALT, at 400 records"}`, "non-member strong"),
+      text(view.width - 8, y(0.5) + 16, view.isNarrow ? "a coin" : "50%: a coin", "end"), text(44, y(printed / 100) - 7, `${printed.toFixed(1)}%: printed for ${view.isNarrow ? "MALT" : "the attack MALT, at 400 records"}`, "non-member strong"),
       ...walks.slice(0, -1).map((one) => line(curve(one), "faint")),
       line(curve(last), ""),
       line([[x(last.at / n), y(last.peak)], [right + 6, y(last.peak)]], "mark"),
       node("circle", { cx: x(last.at / n).toFixed(1), cy: y(last.peak).toFixed(1), r: 6, class: "moving-dot member" }),
       ...walks.map(({ peak }, i) => node("circle", { cx: aside(i).toFixed(1), cy: y(peak).toFixed(1), r: i === walks.length - 1 ? 6 : 4, class: `moving-dot ${i === walks.length - 1 ? "member" : "quiet"}` })),
       line([[right + 8, y(expected)], [view.width - 8, y(expected)]], "member"),
+      text(view.width - 8, y(expected) + (y(0.5) - y(expected) < 40 ? -8 : 16), "average", "member end"),
       text(40, 18, view.isNarrow ? "right decisions, by threshold" : "right decisions, by where the threshold is put", "base"),
       text(x(0.5), BOTTOM + 22, "share of the records that is accused", "middle"),
       text(view.width - 8, 18, view.isNarrow ? "best" : "best thresholds", "member strong end"),
