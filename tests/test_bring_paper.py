@@ -91,7 +91,8 @@ def test_the_page_s_commands_start_a_chapter_that_runs_is_judged_and_passes_its_
     done = run(copy, *start)
     assert done.returncode == 0, done.stderr
     texts = [(copy / line).read_text() for line in done.stdout.split()]
-    assert len(texts) == 12
+    assert len(texts) == 11
+    assert "writes eleven files" in (ROOT / "book" / "bring-paper.md").read_text()
     assert not any("my_paper" in text or "my-paper" in text for text in texts)
     assert "      - file: book/chapters/mine\n" in (copy / "_toc.yml").read_text()
     listed = (copy / "tests" / "book" / "exhibits" / "of_the_papers.csv").read_text()

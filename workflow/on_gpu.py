@@ -281,7 +281,7 @@ def main(words: Sequence[str]) -> int:
         except InputError as error:
             rows.append([name, "-", "-", "-", f"not prepared: {error}"])
             continue
-        if name == VERDICT and not has_gpu:
+        if name == VERDICT and not has_gpu and not asked.list:
             print(ONE_DEVICE)
         elif not asked.list:
             try:

@@ -193,6 +193,8 @@ def _column(name: str, values: Any) -> np.ndarray:
 
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise InputError(f"column {name!r}: some entries are masked; leave their records out")
+    if isinstance(getattr(values, "dtype", None), pd.api.extensions.ExtensionDtype):
+        values = values.astype(object)  # a gap among whole numbers is no NaN
     cells = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
     if cells.ndim == 0:
         raise InputError(f"column {name!r} is one value; give one a record")
@@ -318,5 +320,5 @@ def _parquet(path: Path, content: bytes, digest: str) -> Table:
     except (OSError, pyarrow.ArrowException) as error:
         why = brief(str(error).partition("\n")[0], most=200)
         raise InputError(f"cannot read {path} ({why}); give a whole Parquet file") from None
-    columns = (column.to_pandas() for column in frame.columns)
+    columns = (column.to_pandas(integer_object_nulls=True) for column in frame.columns)
     return _of_parts(path, list(zip(frame.column_names, columns, strict=True)), digest)

@@ -1,6 +1,6 @@
 """The API pages and the bibliography cover what the package offers."""
 
-import importlib
+import importlib.util
 import inspect
 from pathlib import Path
 
@@ -15,9 +15,15 @@ ROOMS = sorted(p.stem for p in (paths.project_root() / "book" / "api").glob("*.m
 ROOMS.remove("index")
 
 
+def module_of(room: str) -> str:
+    """The library's room of this name, or the book's."""
+    is_there = importlib.util.find_spec(f"membership.{room}")
+    return f"membership.{room}" if is_there else f"membership.book.{room}"
+
+
 def public_names(room: str) -> list[str]:
     """What a room offers: its `__all__`, or what it defines without an underscore."""
-    module = importlib.import_module(f"membership.{room}")
+    module = importlib.import_module(module_of(room))
     if hasattr(module, "__all__"):
         return [n for n in module.__all__ if callable(getattr(module, n))]
     return [
@@ -34,7 +40,7 @@ def test_every_public_name_is_documented(site: Path, room: str) -> None:
     page = BeautifulSoup((site / "book" / "api" / f"{room}.html").read_text(), "html.parser")
     names = public_names(room)
     assert names
-    missing = [n for n in names if not page.find(id=f"membership.{room}.{n}")]
+    missing = [n for n in names if not page.find(id=f"{module_of(room)}.{n}")]
     assert missing == []
 
 

@@ -20,7 +20,7 @@ MOST_WORDS = 100
 _MISSING = re.compile("|nan|na|n/a|null|nat|<na>|#n/a", re.IGNORECASE)
 # Words that mean amounts, dates and times: as 0/1 columns they would lose what they say.
 _NO_WORD = re.compile(
-    r"[$€£¥+-]? ?[0-9][0-9.,' \xa0]*( ?[%$€£¥]| [A-Za-z°µ/]+)?"
+    r"[$€£¥+-]? ?([0-9]{1,3}([.,' \xa0][0-9]{3})+|[0-9]+)([.,][0-9]+)?( ?[%$€£¥]| [A-Za-z°µ/]+)?"
     r"|[0-9]{1,4}[-/. ]([0-9]{1,2}|[A-Za-z]{3,9})[-/. ,]+[0-9]{2,4}([ T].*)?"
     r"|[0-9]{1,2}:[0-9]{2}.*"
 )
@@ -326,9 +326,10 @@ def _features(table: tables.Table, name: str) -> list[tuple[str, np.ndarray]]:
     amounts = np.mean([_NO_WORD.fullmatch(word) is not None for word in words]) > 0.5
     # What tells most records apart is a name of theirs, and no feature.
     if amounts or len(different) > min(MOST_WORDS, max(2, len(words) // 2)):
-        held = f"{len(different):,} different words in {len(words):,} records"
+        many = f"{len(different):,} different words in {len(words):,} records"
+        held = "amounts or dates" if amounts else many
         raise InputError(
-            f"{table.path}: column {name!r} holds {'no numbers' if amounts else held}, such as "
+            f"{table.path}: column {name!r} holds {held}, such as "
             f"{brief(words[0], most=40)}; make numbers of it, or leave it out"
         )
     return [(f"{name}={word}", (words == word).astype(np.float64)) for word in different]

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from membership.book import published
-from membership.book.exhibits import Exhibit, declaration, declared
+from membership.book.exhibits import Exhibit, declaration, declared, words
 from membership.book.exhibits.homes import chapter_of
+from membership.errors import InputError
 from tests.book.exhibits.papers import of_the_papers
 
 
@@ -120,6 +121,22 @@ def test_a_function_is_given_what_its_exhibit_reads_and_the_settings_last(made_u
     assert found.compute(_Run()).attrs == {"read": read, "note": "n"}
     assert made_up.given == [("a", ["b-0", "b-1", "b-2"], 4, 3)]
     assert found.described(pd.DataFrame()) == "A. Said!"
+
+
+def test_a_declaration_that_cannot_be_read_names_its_file_and_exhibit(monkeypatch, made_up):
+    faults = {"gmip-ctl-1": {**SAID, "table": "made_up.tabel"}, "gmip-ctl-2": {"question": "Why?"}}
+    for exhibit_id, said in faults.items():
+        one = {exhibit_id: said}
+        monkeypatch.setattr(declaration, "words_of", lambda chapter, one=one: one)
+        with pytest.raises(InputError, match=f"gmip/exhibits.toml: {exhibit_id}: .*(tabel|table)"):
+            declared("gmip")
+
+
+def test_a_list_that_is_no_toml_names_its_file_and_line(monkeypatch, tmp_path):
+    (tmp_path / "exhibits.toml").write_text("[tab-1]\ntable = \n")
+    monkeypatch.setattr(words, "file_of", lambda chapter: tmp_path / "exhibits.toml")
+    with pytest.raises(InputError, match=r"exhibits\.toml: .*line 2"):
+        words.words_of("no_such_chapter_either")
 
 
 def test_what_is_made_of_nothing_but_the_source_is_given_it(made_up):

@@ -10,7 +10,6 @@ from membership import metrics
 from membership.book.published import claim_rules as rules
 from membership.book.published.contrasts import Claimed, Contrast
 from membership.book.published.outcomes import (
-    AT_ITS_THRESHOLD,
     OWN_ANSWERS,
     Outcome,
     every,
@@ -162,17 +161,15 @@ def test_what_no_number_of_units_decides_names_none_and_says_why():
     # The 79,000 records of a test this near its threshold could be had; ten times as many not.
     near, level = (rules.much_better(wide, 0.005 + off) for off in (1e-4 * 10**0.5, 1e-4))
     assert (near.word, near.units_needed, near.closed) == (U, pytest.approx(78400, abs=1), "")
-    assert (level.word, level.units_needed, level.closed) == (U, None, AT_ITS_THRESHOLD)
-    # A sentence needs all of its parts, and one data set where it is true.
-    assert every([near, level, Outcome(S)]).closed == AT_ITS_THRESHOLD
+    # A further run may still find it on either side.
+    assert (level.word, level.units_needed, level.closed) == (U, None, "")
+    assert "no count of units" in level.reason
     assert every([near, level]).units_needed is None
-    assert every([near, Outcome(S)]).closed == ""
-    assert every([level, Outcome(C)]).closed == ""
-    both, one = (dict(zip(REAL, pair, strict=True)) for pair in ([level, level], [level, near]))
-    assert (overall(both, REAL).word, overall(both, REAL).closed) == (U, AT_ITS_THRESHOLD)
-    assert overall(one, REAL).closed == ""
     split = overall(dict(zip(REAL, (Outcome(S), Outcome(C)), strict=True)), REAL)
     assert (split.word, split.closed) == (U, OWN_ANSWERS)
+    # What is split stays so, but a part that is still open may contradict the whole.
+    assert every([split, Outcome(S)]).closed == OWN_ANSWERS
+    assert every([split, near]).closed == every([split, Outcome(C)]).closed == ""
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import pandas as pd
 
 from membership.book.exhibits.homes import ID, chapter_of
 from membership.book.exhibits.sentences import sentence
-from membership.book.exhibits.words import about_of, kind_of, label_of, words_of
+from membership.book.exhibits.words import about_of, file_of, kind_of, label_of, words_of
+from membership.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -136,15 +137,18 @@ def declared(chapter: str) -> tuple[Exhibit, ...]:
 
     Raises
     ------
-    AttributeError, ModuleNotFoundError
-        A function that is named is not there.
-    TypeError
-        A function takes other arguments, or an exhibit has no such field.
+    InputError
+        A function that is named is not there or takes other arguments, or an exhibit has no such
+        field, or lacks one.
     """
-    about = about_of(chapter)
-    return tuple(
-        exhibit(chapter, each, dict(said), about) for each, said in words_of(chapter).items()
-    )
+    about, found = about_of(chapter), []
+    for exhibit_id, said in words_of(chapter).items():
+        try:
+            found.append(exhibit(chapter, exhibit_id, dict(said), about))
+        except (AttributeError, KeyError, ModuleNotFoundError, TypeError, ValueError) as error:
+            told = f"{type(error).__name__}: {error}"
+            raise InputError(f"{file_of(chapter)}: {exhibit_id}: {told}") from error
+    return tuple(found)
 
 
 @dataclass(frozen=True)

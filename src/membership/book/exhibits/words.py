@@ -2,18 +2,27 @@
 
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from membership.book.exhibits.homes import ID
+from membership.errors import InputError
 
 _KINDS = {"tab": "table", "fig": "figure", "ctl": "control"}
 
 
+def file_of(chapter: str) -> Path:
+    """Where a chapter declares its exhibits."""
+    return Path(__file__).parents[1] / "studies" / chapter / "exhibits.toml"
+
+
 @cache
 def _read(chapter: str) -> dict[str, Any]:
-    file = files("membership") / "book" / "studies" / chapter / "exhibits.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    file = file_of(chapter)
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{file}: {error}; mend it there") from None
 
 
 def words_of(chapter: str) -> dict[str, dict[str, Any]]:

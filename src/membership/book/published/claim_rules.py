@@ -17,7 +17,6 @@ import numpy as np
 from membership.arrays import as_float64
 from membership.book.published.contrasts import Claimed, Contrast
 from membership.book.published.outcomes import (
-    AT_ITS_THRESHOLD,
     BY_LESS,
     CONTRADICTED,
     LEVEL,
@@ -31,7 +30,7 @@ from membership.book.published.outcomes import (
 # Decimals such as .61 - .60 exceed .01 by a rounding of doubles.
 SLACK = 1e-9
 MOST_UNITS = 100_000
-"""More than any data set here has records, or any run models."""
+"""A count above this is the estimate's nearness to its threshold, and no advice."""
 
 
 def better(contrast: Contrast, margin: float, *, parts: int = 1) -> Outcome:
@@ -214,10 +213,10 @@ def identity(
 
 def _open(contrast: Contrast, distance: float, parts: int) -> Outcome:
     needed = contrast.units_needed(distance)
-    closed = AT_ITS_THRESHOLD if needed is not None and needed > MOST_UNITS else ""
-    needed = None if closed else needed
-    reason = "the interval is too wide"
-    return Outcome(UNDECIDED, (), (contrast,), reason, needed, parts, closed=closed)
+    if needed is not None and needed > MOST_UNITS:
+        reason = "the number lies so near its threshold that no count of units can be named"
+        return Outcome(UNDECIDED, (), (contrast,), reason, parts=parts)
+    return Outcome(UNDECIDED, (), (contrast,), "the interval is too wide", needed, parts)
 
 
 def _within(low: float, high: float, margin: float) -> bool:

@@ -14,7 +14,6 @@ MARKS = (SUPPORTED, CONTRADICTED, *SUBSTITUTE.values(), UNDECIDED, NOT_TESTED)
 BY_LESS = "by less than the margin"
 LEVEL = "none beyond the margin"
 OWN_ANSWERS = "each has an answer of its own, which no further run changes"
-AT_ITS_THRESHOLD = "a number lies so near its threshold that no run would tell on which side"
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,9 @@ def every(outcomes: Sequence[Outcome]) -> Outcome:
     instead = CONTRADICTED if CONTRADICTED in seen else ""
     if set(seen) == {SUPPORTED}:
         instead = SUPPORTED
-    closed = next((outcome.closed for outcome in outcomes if outcome.closed), "")
-    needed = None if closed else _needed(outcomes)
+    left = [outcome for outcome in outcomes if outcome.word == UNDECIDED]
+    closed = left[0].closed if all(outcome.closed for outcome in left) else ""
+    needed = _needed(outcomes)
     return Outcome(UNDECIDED, datasets, numbers, reason, needed, substitute=instead, closed=closed)
 
 

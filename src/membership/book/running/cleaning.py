@@ -110,6 +110,8 @@ def _cached(folder: Path) -> Iterator[Path]:
     files = [path for name in ("models", "evidence") for path in (folder / name).glob("*.*")]
     files = [path for path in files if _KEPT_BY_KEY.fullmatch(path.name)]
     files += [p for p in (folder / "locks").glob("*.lock") if not p.stat().st_size]
+    files += [path for path in [folder / "on-gpu.json"] if path.is_file()]  # what pieces took
+    shutil.rmtree(folder / "verdict", ignore_errors=True)  # of two devices
     for path in files:
         path.unlink()
     for name in paths.IN_A_CACHE:
