@@ -240,10 +240,18 @@ def members(audit: xr.Dataset) -> BoolArray:
 def figure_2(audits: Audits, played: xr.Dataset) -> pd.DataFrame:
     """Figures 2a, 2b and 2c: GLiR on simulated gradients, then on real ones."""
     simulated = figure_2a(played)
-    table = pd.concat([simulated, *map(_roc, audits)], ignore_index=True)
+    real = by_condition(pd.concat(list(map(_roc, audits))))
+    by_set = simulated.sort_values("dataset", kind="stable")
+    table = pd.concat([by_set, real], ignore_index=True)
     table.attrs = observed(audits)
     table.attrs["sizes"] = simulated.attrs["sizes"] | table.attrs["sizes"]
     return table
+
+
+def by_condition(table: pd.DataFrame) -> pd.DataFrame:
+    """Its rows by steps, in which data sets follow each other: as drawn, a row is a condition."""
+    order = {steps: i for i, steps in enumerate(table["steps"].unique())}
+    return table.sort_values("steps", key=lambda steps: steps.map(order), kind="stable")
 
 
 def _roc(audit: xr.Dataset) -> pd.DataFrame:

@@ -17,7 +17,13 @@ from membership.book.exhibits.sentences import each
 from membership.book.exhibits.tidy import tidy
 from membership.book.studies.experiment import timed
 from membership.book.studies.gmip import experiment
-from membership.book.studies.gmip.audit import areas, glir_scores, measured_curve, members
+from membership.book.studies.gmip.audit import (
+    areas,
+    by_condition,
+    glir_scores,
+    measured_curve,
+    members,
+)
 from membership.book.studies.gmip.experiment import Task, origin, task_of
 from membership.book.studies.gmip.settings import Settings
 from membership.book.studies.gmip.setups import ALL, FEW, observed
@@ -137,7 +143,8 @@ def figure_6(audits: Sequence[xr.Dataset], answers: Sequence[xr.Dataset]) -> pd.
             key = {"panel": f"{name}: {steps} steps", "dataset": name}
             key |= {"steps": FEW if steps == n_few else ALL, "series": series}
             parts.append(measured_curve(key, scores, member))
-    return tidy(parts, observed([*audits, *answers]))
+    table = by_condition(pd.concat(parts))
+    return tidy([table], observed([*audits, *answers]))
 
 
 def figure_6_said(table: pd.DataFrame) -> str:
