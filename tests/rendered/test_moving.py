@@ -220,7 +220,7 @@ def test_handles_move_by_key_and_the_address_keeps_where_they_are(
 
 def test_the_record_follows_the_pointer(at) -> None:
     record = at("lood").get_by_role("slider", name="The record", exact=True)
-    record.locator(".member").hover()
+    record.locator("circle.member").hover()
     record.page.mouse.down()
     at_the_edge = record.page.locator("figure.moving svg")
     at_the_edge.hover(position={"x": 5, "y": 60}, force=True)
