@@ -59,7 +59,11 @@ def _recipe(records: Records, settings: Settings, activation: str) -> training.T
 
 
 def train(activation: str, settings: Settings, first: int) -> training.Ensemble:
-    """The networks of one part."""
+    """The networks of one part, from row `first` of the split on, as many as are trained at once.
+
+    Each is trained on all records but those audited ones that its row leaves out, half of them.
+    Raises `membership.training.deadline.Stopped` where the time is over, with a checkpoint kept.
+    """
     records, audited, inside = _split(settings)
     own, _, at_once = sized(settings)
     rows = range(first, first + at_once)
