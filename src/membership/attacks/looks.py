@@ -36,7 +36,7 @@ FAMILIES = {
     # A posterior; the training gradient and its curvature; and the record's own gradient.
     GREEN: ("bmia", "bmia-closed", "bmia-mixture", "bmia-variance"),
     BLUE: ("iha", "iha-star", "residual", "sif"),
-    ORANGE: ("matt", "glir", "glir-steps", "matt-second", "matt-newton"),
+    ORANGE: ("glir", "matt", "glir-steps", "matt-second", "matt-newton"),
 }
 """By hue, the attacks of a family by name; the first have the marks that differ most."""
 

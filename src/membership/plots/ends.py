@@ -11,6 +11,8 @@ from matplotlib.colors import to_hex, to_rgb
 
 from membership.plots.look import GREY, REST
 
+WIDTH = 1.3
+"""Inches that names take at most."""
 _LETTERS = 19
 _SIZE = 9
 _LINE = 1.2 * _SIZE / 72
@@ -31,11 +33,15 @@ def of_lines(rows: pd.DataFrame, x: str, y: str) -> tuple[float, float]:
 def label_ends(drawn: Iterable[tuple[Axes, Ends]], inches: float) -> set[str]:
     """Name lines beside the last panel of each row, of so many inches, and return their names.
 
-    Nothing is named, and the set is empty, where a line ends far from the panel's end.
+    Nothing is named, and the set is empty, where a line ends far from the panel's end, or would
+    have no name.
     """
+    drawn = list(drawn)
     last = [(axis, ends) for axis, ends in drawn if ends and _is_last(axis)]
     places = [(axis, ends, _places(axis, ends)) for axis, ends in last]
-    if not places or any((at[:, 0] < _FARTHEST).any() for _, _, at in places):
+    named = {name for _, ends, _ in places for name in ends}
+    is_far = any((at[:, 0] < _FARTHEST).any() for _, _, at in places)
+    if is_far or named != {name for _, ends in drawn for name in ends}:
         return set()
     for axis, ends, at in places:
         names = [textwrap.fill(name, _LETTERS) for name in ends]
@@ -45,18 +51,13 @@ def label_ends(drawn: Iterable[tuple[Axes, Ends]], inches: float) -> set[str]:
             ink = {"color": _ink(colour), "fontsize": _SIZE, "linespacing": 1.0}
             beside = {"xycoords": "axes fraction", "annotation_clip": False, "va": "center"}
             axis.annotate(name, (1.01, height), **beside, **ink)
-    return {name for _, ends, _ in places for name in ends}
+    return named
 
 
 def _is_last(axis: Axes) -> bool:
-    """Whether no panel stands to the right of this one."""
+    """Whether a panel stands in the last column."""
     own = axis.get_subplotspec()
-    others = [each.get_subplotspec() for each in axis.figure.axes]
-    return own is not None and not any(
-        other.rowspan.start == own.rowspan.start and other.colspan.start > own.colspan.start
-        for other in others
-        if other is not None
-    )
+    return own is not None and own.colspan.stop == own.get_gridspec().ncols
 
 
 def _places(axis: Axes, ends: Ends) -> np.ndarray:

@@ -86,7 +86,7 @@ def _deepest(texts: pd.Series) -> int:
 
 def _wrapped(text: str, inches: float) -> str:
     """Lines below a picture, none wider than what it has of the row."""
-    letters = max(int(inches / (0.62 * _TEXT / 72)), 4)
+    letters = max(int(inches / (0.58 * _TEXT / 72)), 4)
     return "\n".join(
         textwrap.fill(line, letters, break_long_words=False) for line in text.split("\n")
     )

@@ -156,6 +156,7 @@ def lines_with_intervals(
         published = published[published[panel].isin(panels)] if panel else published
         values.append(published[x])
     drawn: list[tuple[Axes, ends.Ends]] = []
+    few = is_narrow() or len(looks) == 1
     with style():
         figure, axes, lowest = new_panels(len(panels))
         for name, axis, is_lowest in zip(panels, axes, lowest, strict=True):
@@ -178,12 +179,12 @@ def lines_with_intervals(
         label_rows(axes, y_label or ("" if panel else y))
         if log_x:
             columns = axes[0].get_gridspec().ncols
-            at_values(axes, np.unique(np.concatenate(values)), width() / columns)
+            wide = width() - (0 if few else ends.WIDTH)
+            at_values(axes, np.unique(np.concatenate(values)), wide / columns)
         if same_scale:
             limits = np.array([axis.get_ylim() for axis in axes])
             for axis in axes:
                 axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-        few = is_narrow() or len(looks) == 1
         named = set() if few else ends.label_ends(drawn, _TALL if not all(lowest) else _TALLER)
         legend_above(figure, axes, without=named)
     return figure
@@ -294,7 +295,8 @@ def dots_by_row(
                 axis.axvline(line, color=GREY, linewidth=1, label=baseline_label or "_nolegend_")
             _scale(axis, wide, log_x)
             if told:
-                _tell(axis, part, told, width() * (1.0 if is_narrow() else 0.8 / len(axes)))
+                inches = width() * (1.0 if is_narrow() else 0.8 / len(axes))
+                _tell(axis, part, told, inches, line)
             axis.set_ylim(len(rows) - 0.5, -0.5)
             if panel:
                 axis.set_title(textwrap.fill(str(name), _letters(len(axes))), fontsize=9)
@@ -357,13 +359,19 @@ def _scale(axis: Axes, wide: bool, log_x: bool) -> None:
         plain(axis.xaxis)
 
 
-def _tell(axis: Axes, part: pd.DataFrame, told: str, inches: float) -> None:
-    """Each number to the right of its mark, its interval and its bar, where room is made for it."""
+def _tell(axis: Axes, part: pd.DataFrame, told: str, inches: float, line: float | None) -> None:
+    """Each number to the right of its mark, its interval and its bar, where room is made for it.
+
+    Where it would stand on a vertical line it stands behind that.
+    """
     texts = [format(number, told) for number in part.get("told", part["_at"])]
     free = _DIGIT * max(map(len, texts)) + 0.1
     low, high = axis.get_xlim()
     axis.set_xlim(low, high + (high - low) * free / (inches - free))
     ends = part[[name for name in ("_at", "high", "start") if name in part]].max(axis=1)
+    if line is not None:
+        span = (high - low) * free / (inches - free)
+        ends = ends.mask((ends < line) & (ends + span > line), line)
     for text, end, place in zip(texts, ends, part["_row"], strict=True):
         # On white: a line may pass behind it.
         ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}

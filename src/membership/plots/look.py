@@ -159,7 +159,7 @@ def width() -> float:
 
 def room(columns: int) -> int:
     """How many letters of a title fit above one of several panels side by side."""
-    return int(10.3 * width() / columns)
+    return int(11.3 * width() / columns)
 
 
 def broken(title: str, letters: int) -> str:
@@ -214,9 +214,11 @@ def series(
     if len(names) > MOST_SERIES:
         raise InputError(f"{len(names)} series in one figure; at most {MOST_SERIES} can be read")
     ranked = sorted(names, key=lambda name: name != hero) if hero else names
-    bright = set(ranked if len(names) <= MOST_COLOURS else coloured or ranked[:MOST_COLOURS])
-    ranked = sorted(ranked, key=lambda name: name not in bright)
     shades = _shades(names)
+    single = [name for name in ranked if name not in shades]
+    bright = set(coloured or single[: MOST_COLOURS - bool(shades)])
+    bright = set(single) if len(names) <= MOST_COLOURS else bright
+    ranked = sorted(ranked, key=lambda name: name not in bright)
     own = {name: look for name in ranked if (look := looks.of_series(name))}
     free = [c for c in COLOURS if c not in {looks.hue(look) for look in own.values()}]
     free = [colour for colour in free if not (shades and colour == COLOURS[0])]
@@ -312,7 +314,7 @@ def legend_above(figure: Figure, axes: list[Any], without: Collection[str] = ())
     rows = next(fitting, len(labels))
     columns = -(-len(labels) // rows)
     if isinstance(figure, Figure):
-        figure.set_figheight(figure.get_figheight() + _ENTRY * em * max(rows - 2, 0))
+        figure.set_figheight(figure.get_figheight() + _ENTRY * em * (rows - 1))
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 

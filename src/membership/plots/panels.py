@@ -81,6 +81,8 @@ def scatter_panels(
             axis.axhline(0.0, color=GREY, linewidth=1, label="equal")
             shade = {"color": GREY, "alpha": 0.15, "linewidth": 0}
             axis.axhspan(-within, within, **shade, label=f"within {within:g} of it")
+            low, high = axis.get_ylim()
+            axis.set_ylim(min(low, -1.6 * within), max(high, 1.6 * within))
         if log_x:
             axis.set_xscale("log")
             plain(axis.xaxis)

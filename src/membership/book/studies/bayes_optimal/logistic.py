@@ -276,7 +276,7 @@ def against_drawn(table: pd.DataFrame, across: str, up: str, key: str, word: str
     )
     series = points[key].map(lambda value: f"{word} = {value:g}")
     articles = {"loss": "the loss", "loss difference": "the loss difference"}
-    labels = {"": (f"AUC of {articles[across]} (%)", f"{up}: AUC above it (points)")}
+    labels = {"": (f"AUC of {articles[across]} (%)", f"{up} less it (points)")}
     return plots.scatter_panels(
         points.assign(panel="", series=series),
         x="value_across",

@@ -329,7 +329,9 @@ def squares_drawn(table: pd.DataFrame) -> "Figure":
     sees = {BEST_LOSS: "loss", BEST_PARAMETERS: "parameters"}
     knows = {POPULATION: "law\nknown", ALL: "others\nknown"}
     shown = table[table["attack"].isin(sees) & table["others"].isin(knows)]
-    shown = shown[shown["metric"] == AUC]
+    shown = shown[shown["metric"] == AUC].sort_values(
+        "others", key=lambda names: names == ALL, kind="stable"
+    )
     shown = shown.assign(
         sees=shown["attack"].map(sees),
         knows=shown["others"].map(knows),
