@@ -220,9 +220,15 @@ def called(name):
 OTHERS = (
     {
         f"attacks.{name}"
-        for name in ("iha", "observe", "quadratic_forms", "registry", "requirements", "residual")
+        for name in ("declare", "iha", "observe", "quadratic_forms", "registry", "requirements")
     }
-    | {"attacks.score_table", "attacks.scores", "attacks.sif", "signals.answers"}
+    | {
+        "attacks.residual",
+        "attacks.score_table",
+        "attacks.scores",
+        "attacks.sif",
+        "signals.answers",
+    }
     | {"privacy.susceptibility"}
 )
 
