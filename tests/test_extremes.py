@@ -222,14 +222,8 @@ OTHERS = (
         f"attacks.{name}"
         for name in ("declare", "iha", "observe", "quadratic_forms", "registry", "requirements")
     }
-    | {
-        "attacks.residual",
-        "attacks.score_table",
-        "attacks.scores",
-        "attacks.sif",
-        "signals.answers",
-    }
-    | {"privacy.susceptibility"}
+    | {f"attacks.{name}" for name in ("residual", "score_table", "scores", "sif")}
+    | {"signals.answers", "privacy.susceptibility"}
 )
 
 
