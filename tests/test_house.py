@@ -15,14 +15,14 @@ HALVES = ("membership", "membership.book")
 # them on it.
 LIBRARY = (
     *("installation", "errors", "arrays", "paths", "markup", "processes", "limits", "shares"),
-    *("memory", "addresses", "tables"),
+    *("memory", "addresses", "downloads", "tables"),
     *("metrics", "data", "models", "networks", "training"),
     *("signals", "curvature", "evidence"),
     *("nngp", "lood", "privacy"),
     *("attacks", "plots", "audit"),
 )
 BOOK = (
-    *("manifest", "bibliography", "namespaces", "settings"),
+    *("home", "manifest", "bibliography", "namespaces", "settings"),
     *("published", "exhibits", "studies", "running", "site", "cli"),
 )
 ROOMS = (*LIBRARY, *BOOK)

@@ -164,7 +164,11 @@ def calculated(quantity: str, form: str, by: str = "assess", **sizes: Any) -> st
 def attacks() -> str:
     """Every registered attack, with what it reads and where it is from."""
     head = "| Attack | Access | Reference models trained on | Reads | Source | Computed by |\n"
-    return head + "|---|---|---|---|---|---|\n" + "".join(map(_attack, registry().values()))
+    return (
+        head
+        + "|---|---|---|---|---|---|\n"
+        + "".join(map(_attack, registry(others=False).values()))
+    )
 
 
 def _attack(attack: Attack) -> str:
