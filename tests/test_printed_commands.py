@@ -103,7 +103,7 @@ def reader(tmp_path, monkeypatch):
     )
     monkeypatch.setattr("membership.book.running.compare.saved", lambda path: path)
     monkeypatch.setattr("membership.book.running.compare.compare", lambda *_: exit_well())
-    monkeypatch.setattr("membership.book.running.pieces.gatherer", lambda *_: exit_well())
+    monkeypatch.setattr("membership.book.running.gathering_plan.gatherer", lambda *_: exit_well())
     # The page's own attack is in no registry.
     monkeypatch.setattr(
         "membership.book.studies.comparison.leaderboard.row", lambda *_: exit_well()
