@@ -4,7 +4,7 @@ How far apart are the posteriors f_D and f_D' of a Gaussian process, where D' is
 (or a group) more, when they are observed at some queries?
 
 Every record at once
-    `leave_one_out`, `LeaveOneOut`
+    `leave_one_out`, `LeaveOneOut`; of 100,000 records, some: `leave_some_out`, `SomeLeftOut`
 Every record or group at any queries
     `influence`, `Influence`; `leave_groups_out`, `twins`
 The noise that the labels ask for
@@ -49,6 +49,7 @@ from membership.lood.comparison import (
 )
 from membership.lood.contrast import Contrast
 from membership.lood.influence import Influence, influence, leave_groups_out, twins
+from membership.lood.many import SomeLeftOut, leave_some_out
 from membership.lood.noise import NoiseChoice, choose_noise
 from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
@@ -75,6 +76,7 @@ __all__ = [
     "Optimum",
     "Posterior",
     "Reconstruction",
+    "SomeLeftOut",
     "choose_noise",
     "compare",
     "compare_normalised",
@@ -84,6 +86,7 @@ __all__ = [
     "least_stationary",
     "leave_groups_out",
     "leave_one_out",
+    "leave_some_out",
     "maximise",
     "maximise_each",
     "posterior",
