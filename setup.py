@@ -1,7 +1,7 @@
-"""What a wheel carries beside the package: the notebooks and the registry of data sets.
+"""What a wheel carries beside the package: notebooks, the registry of data sets, and checksums.
 
-In a checkout both lie at its top, where people look for them; `membership.paths.shipped` finds
-either.
+The last are of the bench's evidence, which is fetched. In a checkout all lie at its top, where
+people look for them; `membership.paths.shipped` finds either.
 """
 
 import shutil
@@ -10,7 +10,11 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SHIPPED = {"notebooks": ("*.md",), "data": ("*.toml", "*.csv")}
+SHIPPED = {
+    "notebooks": ("*.md",),
+    "data": ("*.toml", "*.csv"),
+    "results/paper/comparison": ("run.manifest",),
+}
 
 
 class WithShipped(build_py):

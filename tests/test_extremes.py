@@ -220,10 +220,10 @@ def called(name):
 OTHERS = (
     {
         f"attacks.{name}"
-        for name in ("iha", "observe", "quadratic_forms", "registry", "requirements", "residual")
+        for name in ("declare", "iha", "observe", "quadratic_forms", "registry", "requirements")
     }
-    | {"attacks.score_table", "attacks.scores", "attacks.sif", "signals.answers"}
-    | {"privacy.susceptibility"}
+    | {f"attacks.{name}" for name in ("residual", "score_table", "scores", "sif")}
+    | {"signals.answers", "privacy.susceptibility"}
 )
 
 

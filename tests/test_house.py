@@ -14,15 +14,15 @@ HALVES = ("membership", "membership.book")
 # Two halves; in each the ground floor first, and rooms of one line may import from those before
 # them on it.
 LIBRARY = (
-    *("installation", "errors", "arrays", "paths", "markup", "processes", "limits", "shares"),
-    *("memory", "addresses", "tables"),
+    *("installation", "errors", "arrays", "paths", "markup", "processes", "limits", "shared_work"),
+    *("memory", "addresses", "downloads", "tables"),
     *("metrics", "data", "models", "networks", "training"),
     *("signals", "curvature", "evidence"),
     *("nngp", "lood", "privacy"),
     *("attacks", "plots", "audit"),
 )
 BOOK = (
-    *("manifest", "bibliography", "namespaces", "settings"),
+    *("home", "manifest", "bibliography", "namespaces", "settings"),
     *("published", "exhibits", "studies", "running", "site", "cli"),
 )
 ROOMS = (*LIBRARY, *BOOK)

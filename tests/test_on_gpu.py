@@ -8,7 +8,7 @@ import safetensors
 import torch
 
 from membership import paths
-from membership.book.running.pieces import Step
+from membership.book.running.gathering_plan import Step
 from membership.errors import InputError
 from membership.evidence.gathering import Parts
 from membership.training import deadline, sgd

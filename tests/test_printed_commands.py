@@ -103,12 +103,18 @@ def reader(tmp_path, monkeypatch):
     )
     monkeypatch.setattr("membership.book.running.compare.saved", lambda path: path)
     monkeypatch.setattr("membership.book.running.compare.compare", lambda *_: exit_well())
-    monkeypatch.setattr("membership.book.running.pieces.gatherer", lambda *_: exit_well())
-    # The page's own attack is in no registry.
-    monkeypatch.setattr(
-        "membership.book.studies.comparison.leaderboard.row", lambda *_: exit_well()
-    )
+    monkeypatch.setattr("membership.book.running.gathering_plan.gatherer", lambda *_: exit_well())
+    # The pages' own attacks are in no registry, and their module and evidence are made elsewhere.
+    board = "membership.book.studies.comparison.leaderboard"
+    monkeypatch.setattr(f"{board}.require", lambda _: exit_well())
+    monkeypatch.setattr("membership.book.cli.audits.import_attacks", of_a_module)
     return tmp_path
+
+
+def of_a_module(modules):
+    if modules:
+        assert modules == ("my_attacks.py",)
+        exit_well()
 
 
 def exit_well():

@@ -12,7 +12,7 @@ import pytest
 
 from membership import __version__
 from membership.book.exhibits import declared
-from membership.book.exhibits.homes import chapter_of_page
+from membership.book.exhibits.exhibit_pages import chapter_of_page
 
 pytestmark = pytest.mark.slow
 

@@ -1,5 +1,6 @@
 """The pages for people with data, a model or an attack of their own: what they print."""
 
+import json
 import os
 import re
 import shlex
@@ -11,12 +12,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from membership import attacks, data, paths
+from membership import attacks, data, evidence, paths
 from membership.book.cli import cli
 from membership.book.running import notebook
 from membership.errors import InputError
 
 ROOT = paths.project_root()
+registry = sys.modules["membership.attacks.registry"]
 BOOK = ROOT / "book"
 PAGES = ("own-data", "audit-model", "audit", "audit-examples", "score-one-record", "add-attack")
 
@@ -40,7 +42,7 @@ def test_every_block_of_python_is_run_by_a_test():
         "audit": 2,
         "audit-examples": 7,
         "score-one-record": 2,
-        "add-attack": 4,
+        "add-attack": 5,
     }
 
 
@@ -71,7 +73,7 @@ def test_one_record_is_scored(capsys):
 
 def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):
     names: dict = {}
-    script, function, *_ = blocks("python", "add-attack")
+    script, _, function, *_ = blocks("python", "add-attack")
     exec(script, names)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("above the median")
@@ -85,6 +87,22 @@ def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):
     np.testing.assert_array_equal(gap, [0.0, 1.0])
 
 
+def test_the_page_s_module_reaches_an_audit_by_the_command(tmp_path, monkeypatch):
+    script, module, *_ = blocks("python", "add-attack")
+    (tmp_path / "my_attacks.py").write_text(module)
+    names: dict = {}
+    exec(script, names)
+    evidence.save(tmp_path / "mine.evidence", names["observed"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "ATTACKS", dict(registry.ATTACKS))
+    (words,) = (words for words in commands("add-attack") if "audit" in words)
+    done = CliRunner().invoke(cli, words[1:])
+    assert done.exit_code == 0, (done.output, done.exception)
+    report = json.loads((tmp_path / "report" / "audit.json").read_text())
+    assert "above-median" in {one["name"] for one in report["attacks"]}
+    assert report["provenance"]["command"].endswith(" --import=my_attacks.py")
+
+
 def added(root):
     """A copy of the project in which the page's attack is entered as the page says."""
     ignored = shutil.ignore_patterns("__pycache__", "*.npz", "raw")
@@ -94,7 +112,7 @@ def added(root):
         (root / part).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / part, root / part)
     shutil.copy(ROOT / "pyproject.toml", root)
-    _, function, entry, tests = blocks("python", "add-attack")
+    _, _, function, entry, tests = blocks("python", "add-attack")
     folder = root / "src" / "membership" / "attacks"
     (folder / "median_gap.py").write_text(f"{function}\n\n{entry}")
     with (folder / "__init__.py").open("a") as rooms:

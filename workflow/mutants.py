@@ -167,7 +167,7 @@ def _say(project: Path, to: Any, task: Callable[..., str], given: tuple) -> None
 def compared(exhibit: str) -> str:
     """How what is computed differs from what is committed, or why nothing is computed."""
     from membership.book import running
-    from membership.book.exhibits.homes import chapter_of
+    from membership.book.exhibits.exhibit_pages import chapter_of
     from membership.book.exhibits.recompute import recompute
 
     try:

@@ -28,7 +28,14 @@ import torch
 from membership import installation, paths
 from membership.book import running
 from membership.book.cli.command_line import show
-from membership.book.running.pieces import DEVICE_COLUMNS, TOLERANCE, Step, cells, compared, source
+from membership.book.running.gathering_plan import (
+    DEVICE_COLUMNS,
+    TOLERANCE,
+    Step,
+    cells,
+    compared,
+    source,
+)
 from membership.book.settings import INCIDENTAL
 from membership.book.studies.bmia import by_model, convolutional
 from membership.book.studies.bmia.convolutional import GATHERERS, SETUPS, Setup

@@ -24,7 +24,7 @@ _MARKED = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# This folder was made by `membership`; what is in it can be made again.\n"
 )
-IN_A_CACHE = {"evidence", "models", "locks"}
+IN_A_CACHE = {"evidence", "models", "locks", "published"}
 _CHUNK = 1 << 20
 _PART = re.compile(r"\.(?P<name>.+)\.(?P<writer>\d+)-[0-9a-f]{8}")
 

@@ -239,7 +239,7 @@ def test_evidence_that_does_not_go_together_is_named(kinds, options, message):
 
 
 def test_the_vocabulary_of_knowledge_is_closed():
-    with pytest.raises(ValueError, match="'everything' is none of outputs"):
+    with pytest.raises(ValueError, match="'everything' is no word for it; give of 'outputs'"):
         replace(ATTACKS[0], knowledge=("everything",))
 
 

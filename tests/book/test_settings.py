@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import Field, model_validator
 
 from membership.book import running
-from membership.book.exhibits import homes
+from membership.book.exhibits import exhibit_pages
 from membership.book.namespaces import misspelt
 from membership.book.settings import PROFILES, ChapterSettings, size
 from membership.errors import InputError
@@ -240,7 +240,7 @@ def test_a_reader_s_variable_that_looks_like_a_parameter_is_let_be_where_it_is_p
 
 @pytest.mark.parametrize("chapter", running.chapters())
 def test_a_chapter_s_own_variables_do_not_look_like_misspelt_parameters(chapter):
-    notebook = jupytext.reads(homes.source_path(chapter).read_text(), "md:myst")
+    notebook = jupytext.reads(exhibit_pages.source_path(chapter).read_text(), "md:myst")
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     stored = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
     names = {node.id for node in stored if isinstance(node.ctx, ast.Store)}

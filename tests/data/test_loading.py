@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 
+from membership import downloads
 from membership.data import (
     UnverifiedDataWarning,
     check,
@@ -125,7 +126,7 @@ def test_a_bad_download_without_a_published_hash_is_not_kept(location, server, w
 
 
 def test_a_server_that_keeps_silent_is_left_after_the_timeout(location, monkeypatch):
-    monkeypatch.setattr(public, "TIMEOUT", 0.2)
+    monkeypatch.setattr(downloads, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         location(mirrors=(f"http://127.0.0.1:{silent.getsockname()[1]}/",))
         with pytest.raises(InputError, match=r"\(no answer within 0.2 s, ReadTimeout\)"):

@@ -7,7 +7,7 @@ from importlib import metadata
 import numpy as np
 import pytest
 
-from membership import evidence, paths, shares
+from membership import evidence, paths, shared_work
 from membership.evidence import gathering
 from tests.evidence.examples import outputs
 
@@ -148,7 +148,7 @@ def test_what_determines_a_part_is_in_its_key(function, inputs):
 
 
 def test_a_share_begins_at_its_own_part_and_takes_what_others_have_left(monkeypatch):
-    monkeypatch.setenv(shares.VARIABLE, "2/2")
+    monkeypatch.setenv(shared_work.VARIABLE, "2/2")
     evidence.in_parts(look, [0, 1, 2, 3])
     assert CALLS == [2, 3, 0, 1]
 

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Request
 
 from membership.book import running
-from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.exhibit_pages import pages_of
 
 PATIENCE = 120_000  # milliseconds for any one step: the machine may be busy with other runs
 # A common laptop, and a phone.

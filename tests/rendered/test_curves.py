@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from membership.book.exhibits.homes import page_of
+from membership.book.exhibits.exhibit_pages import page_of
 from tests.rendered.reading import until, violations_in_card
 
 EXHIBIT = "bmia-fig-5"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from membership.book import running
-from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.exhibit_pages import pages_of
 from membership.book.exhibits.layout import MOST_ROWS
 from tests.rendered.reading import HEIGHTS, PHONE, WIDE, Reading
 

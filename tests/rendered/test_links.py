@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
 
 from membership.book import running
-from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.exhibit_pages import pages_of
 
 # Pages that the second edition had.
 MOVED = {"new-attack": "add-attack", "api/pipeline": "api/running"}

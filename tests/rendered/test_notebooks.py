@@ -10,8 +10,8 @@ from bs4 import BeautifulSoup
 
 from membership.book import running
 from membership.book.exhibits import provenance
-from membership.book.exhibits.homes import pages_of
-from tests.book.site.test_plain import LEFT
+from membership.book.exhibits.exhibit_pages import pages_of
+from tests.book.site.test_plain_markdown import LEFT
 
 PAGES = [page for chapter in running.chapters() for page in pages_of(chapter)]
 _SHOWN = re.compile(r"chapter\.(show|gallery|claims)\(")

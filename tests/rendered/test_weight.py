@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from membership.book import running
-from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.exhibit_pages import pages_of
 from tests.rendered.reading import PHONE, WIDE, Reading
 
 # Bytes as they lie on disk. What the landing page loads all pages load, and a browser keeps it.

@@ -1,6 +1,6 @@
 """The attacks: from what an adversary knows to one score a record, higher meaning "member"."""
 
-from membership.attacks.adversary import KNOWLEDGE, Observed, observe
+from membership.attacks.adversary import Observed, observe
 from membership.attacks.bavaria import bavaria
 from membership.attacks.bayes_optimal import loss, malt, mast, matt, matt_from_log_odds, zero_one
 from membership.attacks.bmia import (
@@ -22,6 +22,7 @@ from membership.attacks.registry import (
     Attack,
     Scores,
     ScoreTable,
+    declare,
     registry,
     requirements,
     score_table,
@@ -30,12 +31,15 @@ from membership.attacks.registry import (
 from membership.attacks.residual import residual, residual_from_forms
 from membership.attacks.rmia import rmia, rmia_ratio, rmia_tune
 from membership.attacks.sequence import lira_sequence
+from membership.attacks.words import KNOWLEDGE, Knowledge, References
 
 __all__ = [
     "KNOWLEDGE",
     "Attack",
     "IHAScore",
+    "Knowledge",
     "Observed",
+    "References",
     "ScoreTable",
     "Scores",
     "attack_p",
@@ -46,6 +50,7 @@ __all__ = [
     "bmia_mixture",
     "bmia_p_value",
     "bmia_sampled",
+    "declare",
     "difference",
     "glir",
     "glir_from_distance",

@@ -12,21 +12,6 @@ from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.signals import loss_of_log_odds
 
-KNOWLEDGE = {
-    "outputs": "the class that the target answers",
-    "losses": "the target's loss, or log-odds, of the record's label",
-    "logits": "all logits of the target",
-    "population records": "records that the target was not trained on, and its signals on them",
-    "several models": "the target at several times: checkpoints, or before and after an update",
-    "reference models": "models trained by the adversary on data of the same kind",
-    "weights": "the target's parameters",
-    "recipe": "learning rate, momentum and weight decay of the target's training",
-    "training records": "the training set, of which only the Hessian enters",
-    "all other records": "every training record but the one in question",
-    "step gradients": "the mean gradient of training steps",
-}
-"""What an adversary may know."""
-
 # Kinds that speak of the same models and records; each of the other two stands alone.
 TOGETHER = ("outputs", "white_box", "posterior")
 KINDS = (*TOGETHER, "pairs", "steps")

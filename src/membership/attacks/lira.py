@@ -19,6 +19,7 @@ from membership.attacks.references import (
     side_of,
 )
 from membership.attacks.registry import ALL_BUT_ONE, BOTH, OUT, Attack, declare
+from membership.attacks.words import References
 from membership.errors import InputError
 
 
@@ -264,7 +265,7 @@ declare(
     _left_out(
         name="loss-ratio",
         display="loss likelihood ratio",
-        references=f"{ALL_BUT_ONE}, with and without the record",
+        references=References.PAIRS.value,
         paper="carlini2022",
         equation="Algorithm 1, leave-one-out models",
         score=lambda seen: lira_score(seen, "online", "per-record", "leave_one_out"),

@@ -1,23 +1,27 @@
 """Every attack, declared once: tables, requirements, glossary and the API page read this list.
 
 An attack declares itself below its function, in its family's file. The tests of the registry put it
-through the checks that hold for all.
+through the checks that hold for all. Other packages declare theirs in the same way.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from membership.arrays import BoolArray, FloatArray
-from membership.attacks.adversary import KNOWLEDGE, REGRESSED, Observed, observe
-from membership.errors import InputError
+from membership.attacks import installed
+from membership.attacks.adversary import REGRESSED, Observed, observe
+from membership.attacks.words import Knowledge, References, words
+from membership.errors import InputError, brief, suggest
 
 # What an attack's reference models were trained on.
-OUT, BOTH = "other records", "random halves, with and without the record"
-ALL_BUT_ONE = "all other records"
+OUT, BOTH = References.OUT.value, References.BOTH.value
+ALL_BUT_ONE = References.ALL_BUT_ONE.value
 
 # As tables list them; one that is not named here comes after those that are.
 ORDER = (
@@ -41,23 +45,23 @@ class Attack:
     Attributes
     ----------
     name : str
-        Its key, letters, digits and hyphens.
+        Its key, small letters, digits and hyphens.
     display : str
         As tables call it.
-    function : callable
-        The public function of `membership.attacks` that computes it.
+    score : callable
+        From `Observed` to finite scores of shape (records,), higher for members.
     needs : tuple of str
         Names of what it reads of `Observed.arrays`; "a|b" where either will do.
     knowledge : tuple of str
-        Words of `KNOWLEDGE`.
+        What its adversary knows: words of `Knowledge`.
     references : str
-        What its reference models were trained on; "none" where it has none.
+        What its reference models were trained on, a word of `References`; "none" where it has none.
+    function : callable
+        The public function that computes it; `score` if not given.
     paper : str
-        Citation key of ``published/references.bib``.
+        Citation key of ``published/references.bib``; empty where it has none.
     equation : str
         Where in the paper.
-    score : callable
-        From `Observed` to scores of shape (records,), higher for members.
     term : str
         Its entry in the glossary; `display` if empty.
     single_reference : bool
@@ -65,28 +69,45 @@ class Attack:
 
     Raises
     ------
-    ValueError
-        A word of `knowledge` is not in the vocabulary.
+    InputError
+        A word of `knowledge` or `references` is not in its vocabulary, whose words are told with
+        their meaning; or a name cannot be a key.
     """
 
     name: str
     display: str
-    function: Callable
+    score: Callable[[Observed], FloatArray]
     needs: tuple[str, ...]
     knowledge: tuple[str, ...]
-    references: str
-    paper: str
-    equation: str
-    score: Callable[[Observed], FloatArray]
+    references: str = "none"
+    function: Callable | None = None
+    paper: str = ""
+    equation: str = ""
     term: str = ""
     single_reference: bool = False
 
     def __post_init__(self) -> None:
-        unknown = [word for word in self.knowledge if word not in KNOWLEDGE]
-        if unknown:
-            raise ValueError(
-                f"attack {self.name}: {unknown[0]!r} is none of {', '.join(KNOWLEDGE)}"
-            )
+        whose = f"attack {brief(self.name)}"
+        if not isinstance(self.name, str) or not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", self.name):
+            raise InputError(f"{whose}: its name is a key; give small letters, digits and hyphens")
+        needs = (self.needs,) if isinstance(self.needs, str) else tuple(self.needs)
+        (references,) = words(f"{whose}: references", (self.references,), References)
+        kept: dict[str, Any] = {
+            "needs": needs,
+            "knowledge": words(f"{whose}: knowledge", self.knowledge, Knowledge),
+            "references": references,
+            "function": self.function or self.score,
+        }
+        for attribute, value in kept.items():
+            object.__setattr__(self, attribute, value)
+
+    @property
+    def of_this_package(self) -> bool:
+        """Whether it came with the package, which has its entry in the glossary."""
+        return all(
+            getattr(part, "__module__", "").startswith("membership.")
+            for part in (self.function, self.score)
+        )
 
     @property
     def white_box(self) -> bool:
@@ -132,7 +153,14 @@ class Attack:
         lacking = seen.lacking(self.needs)
         if lacking:
             raise InputError(f"{self.display} needs {', '.join(lacking)}; the evidence lacks it")
-        return self.score(seen)
+        scored = np.asarray(self.score(seen))
+        if scored.shape != seen.member.shape or not np.isfinite(scored).all():
+            raise InputError(
+                f"attack {self.name}: its scores of {seen.member.size} records have shape "
+                f"{scored.shape}{', and some are not finite' * (scored.dtype.kind == 'f')}; "
+                "let it give one finite number a record"
+            )
+        return scored
 
     def on(
         self, *evidence: xr.Dataset, target: int = 0, references: int | None = None
@@ -144,19 +172,83 @@ class Attack:
 ATTACKS: dict[str, Attack] = {}
 
 
-def declare(*attacks: Attack) -> None:
-    """Enter attacks, each under a name of its own."""
+@overload
+def declare(*attacks: Attack) -> None: ...
+
+
+@overload
+def declare(**fields: Any) -> Callable[[Callable], Callable]: ...
+
+
+def declare(*attacks: Attack, **fields: Any) -> Callable[[Callable], Callable] | None:
+    """Enter attacks, each under a name of its own; every table then has them.
+
+    Parameters
+    ----------
+    *attacks : Attack
+    **fields
+        Without attacks: those of an `Attack` but `score`, which the function below gives.
+
+    Returns
+    -------
+    callable or None
+        With `fields` a decorator, which leaves the function as it is.
+
+    Raises
+    ------
+    InputError
+        There is an attack of this name, or one that tables call the same; or a field is missing
+        or unknown.
+
+    Examples
+    --------
+    >>> from membership import attacks
+    >>> @attacks.declare(
+    ...     name="negative-hinge", display="negative hinge", needs=("hinge",), knowledge=("logits",)
+    ... )
+    ... def negative_hinge(seen):
+    ...     return -seen["hinge"]
+    >>> attacks.registry()["negative-hinge"].references
+    'none'
+    """
+    if not attacks:
+        return lambda score: _entered(score, fields)
+    if fields:
+        raise InputError(f"{min(fields)} is given beside an Attack, which has it; give one of them")
     for attack in attacks:
         if attack.name in ATTACKS:
-            raise ValueError(f"attack {attack.name}: there is one of this name already")
+            raise InputError(f"attack {attack.name}: there is one of this name already")
+        if attack.display in {other.display for other in ATTACKS.values()}:
+            raise InputError(f"attack {attack.name}: another is displayed as {attack.display!r}")
         ATTACKS[attack.name] = attack
+    return None
 
 
-def registry() -> dict[str, Attack]:
-    """The registered attacks by name, in the order in which tables list them."""
+def _entered(score: Callable, fields: dict[str, Any]) -> Callable:
+    known = set(Attack.__dataclass_fields__) - {"score"}
+    required = {"name", "display", "needs", "knowledge"}
+    for field in fields.keys() - known:
+        raise InputError(f"declare: unknown field {suggest(field, sorted(known), 'fields')}")
+    if missing := required - fields.keys():
+        raise InputError(f"declare: {min(missing)} is missing; give {', '.join(sorted(required))}")
+    declare(Attack(score=score, **fields))
+    return score
+
+
+def registry(*, others: bool = True) -> dict[str, Attack]:
+    """The registered attacks by name, in the order in which tables list them.
+
+    Parameters
+    ----------
+    others : bool, default True
+        Whether those of other packages are among them: what such packages name under the group of
+        entry points ``membership.attacks`` is imported at the first call.
+    """
+    if others:
+        installed.import_installed()
     places = {name: place for place, name in enumerate(ORDER)}
     names = sorted(ATTACKS, key=lambda name: places.get(name, len(places)))
-    return {name: ATTACKS[name] for name in names}
+    return {name: ATTACKS[name] for name in names if others or ATTACKS[name].of_this_package}
 
 
 def requirements(attacks: Iterable[Attack] | None = None) -> pd.DataFrame:
@@ -186,7 +278,7 @@ def requirements(attacks: Iterable[Attack] | None = None) -> pd.DataFrame:
                 "evidence": ", ".join(need.replace("|", " or ") for need in attack.needs),
                 "paper": attack.paper,
                 "equation": attack.equation,
-                "function": attack.function.__name__,
+                "function": getattr(attack.function, "__name__", ""),
             }
             for attack in chosen
         ]
@@ -266,7 +358,7 @@ def scores(*evidence: xr.Dataset, target: int = 0, references: int | None = None
             lacking[name] = ", ".join(missing)
             continue
         try:
-            score[name] = attack.score(seen)
+            score[name] = attack.of(seen)
         except InputError as error:
             # What is there does not do: no model trained on the record, one reference only.
             lacking[name] = str(error)

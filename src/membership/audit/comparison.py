@@ -249,7 +249,7 @@ def _without(
     for model in [int(model) for model in np.asarray(models) if model != target][:MOST_MODELS]:
         try:
             seen = observe(*evidence, target=model)
-            score = attacks.registry()[name].score(seen)
+            score = attacks.registry()[name].of(seen)
         except InputError:  # The model's references do not do, or it was not asked everything.
             continue
         order = np.argsort(seen.record)

@@ -6,7 +6,6 @@ import shutil
 import struct
 import tarfile
 import tomllib
-import warnings
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from membership import paths
+from membership import downloads, paths
 from membership.data import parsers
 from membership.data.dataset import Dataset, canonical_order, combine, record_hashes
 from membership.data.npz import Prepared, reason
@@ -181,8 +180,6 @@ PARSERS: dict[str, Callable[[Path], Prepared]] = {
     "adult": parsers.adult,
 }
 RETRIES = 1
-# Seconds that a server may keep silent; a slow one that goes on sending is waited for.
-TIMEOUT = 10
 
 
 def download_folder(entry: Entry) -> Path:
@@ -202,36 +199,13 @@ def download(entry: Entry) -> Path:
         failures = []
         for mirror in entry.mirrors:
             try:
-                _fetch(mirror, file, known_hash, folder)
+                downloads.fetch(mirror, file, known_hash, folder, RETRIES)
                 break
             except (OSError, ValueError) as error:
-                failures.append(f"{mirror}{file} ({_why(error)})")
+                failures.append(f"{mirror}{file} ({downloads.why(error)})")
         else:
             raise InputError(f"cannot be downloaded from {', '.join(failures)}")
     return folder
-
-
-def _fetch(mirror: str, file: str, known_hash: str, folder: Path) -> None:
-    with warnings.catch_warnings():  # its bars are text in a notebook without ipywidgets
-        warnings.filterwarnings("ignore", message="IProgress not found")
-        import pooch  # needed for a download only
-
-    pooch.get_logger().setLevel("WARNING")
-    pooch.create(
-        path=folder,
-        base_url=mirror,
-        registry={file: known_hash or None},
-        retry_if_failed=RETRIES,
-        # pyrefly: ignore[bad-argument-type] - pooch's own
-    ).fetch(file, downloader=pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT))
-
-
-def _why(error: Exception) -> str:
-    """Why a mirror did not do: pooch raises a plain ValueError for another hash."""
-    if type(error) is ValueError:
-        return "another file than the published one: its hash differs"
-    name = type(error).__name__
-    return f"no answer within {TIMEOUT} s, {name}" if "Timeout" in name else name
 
 
 def convert(entry: Entry, folder: Path) -> Prepared:

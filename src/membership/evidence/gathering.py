@@ -17,7 +17,7 @@ import numpy as np
 import torch
 import xarray as xr
 
-from membership import paths, shares
+from membership import paths, shared_work
 from membership.errors import InputError
 from membership.evidence.files import SUFFIX, load, save
 from membership.evidence.schema import canonical, plain
@@ -192,7 +192,7 @@ def in_parts(function: Callable[[Any], Arrays], items: Sequence[Any], *inputs: A
     cache = Cache()
     keys = part_keys(function, items, *inputs)
     found = {}
-    for place in shares.rotated(range(len(items))):
+    for place in shared_work.rotated(range(len(items))):
         key = keys[place]
         with cache.lock(key):
             kept = cache.load(key)

@@ -15,7 +15,7 @@ import safetensors.torch
 import torch
 from filelock import FileLock
 
-from membership import networks, paths, shares
+from membership import networks, paths, shared_work
 from membership.data import Dataset
 from membership.errors import InputError
 from membership.training.config import TrainingConfig
@@ -228,7 +228,7 @@ class Fits:
         members = self.membership.sum(1)
         groups = [[i for i in rows if members[i] == n] for n in sorted(set(members[rows]))]
         some = [group[k : k + size] for group in groups for k in range(0, len(group), size)]
-        return shares.rotated(some)
+        return shared_work.rotated(some)
 
 
 def architecture(module: torch.nn.Module) -> str:

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from membership.book import published
-from membership.book.exhibits import Exhibit, declaration, declared, words
-from membership.book.exhibits.homes import chapter_of
+from membership.book.exhibits import Exhibit, declaration, declared, declared_words
+from membership.book.exhibits.exhibit_pages import chapter_of
 from membership.errors import InputError
 from tests.book.exhibits.papers import of_the_papers
 
@@ -134,9 +134,9 @@ def test_a_declaration_that_cannot_be_read_names_its_file_and_exhibit(monkeypatc
 
 def test_a_list_that_is_no_toml_names_its_file_and_line(monkeypatch, tmp_path):
     (tmp_path / "exhibits.toml").write_text("[tab-1]\ntable = \n")
-    monkeypatch.setattr(words, "file_of", lambda chapter: tmp_path / "exhibits.toml")
+    monkeypatch.setattr(declared_words, "file_of", lambda chapter: tmp_path / "exhibits.toml")
     with pytest.raises(InputError, match=r"exhibits\.toml: .*line 2"):
-        words.words_of("no_such_chapter_either")
+        declared_words.words_of("no_such_chapter_either")
 
 
 def test_what_is_made_of_nothing_but_the_source_is_given_it(made_up):

@@ -6,7 +6,7 @@ import membership
 from membership import paths
 from membership.book import exhibits, published
 from membership.book.exhibits import declared, listing, panels
-from membership.book.exhibits.homes import chapter_of, pages_of
+from membership.book.exhibits.exhibit_pages import chapter_of, pages_of
 from membership.errors import InputError
 
 

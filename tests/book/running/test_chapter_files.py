@@ -8,8 +8,8 @@ import pytest
 
 from membership import paths
 from membership.book import manifest
-from membership.book.exhibits import files, homes
-from membership.book.exhibits.homes import chapter_of_page, pages_of
+from membership.book.exhibits import exhibit_pages, files
+from membership.book.exhibits.exhibit_pages import chapter_of_page, pages_of
 from membership.book.running import chapter_files
 from membership.book.running.chapter_files import put_in_place, run_folder
 from membership.errors import InputError
@@ -34,7 +34,7 @@ def test_an_unknown_chapter_is_refused_with_a_suggestion():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_parameters_cell_mirrors_the_settings(page):
-    cell = read_parameters_cell(homes.source_path(page).read_text())
+    cell = read_parameters_cell(exhibit_pages.source_path(page).read_text())
     settings = chapter_files.settings_class(chapter_of_page(page)).describe()
     assert [row[:4] for row in cell] == [row[:4] for row in settings]
 

@@ -8,7 +8,7 @@ import pytest
 
 from membership import paths
 from membership.book import running
-from membership.book.site import moving, plain, substitutions
+from membership.book.site import moving, plain_markdown, substitutions
 from membership.errors import InputError
 
 READ = {"exhibit": substitutions.number, "printed": substitutions.printed}
@@ -54,5 +54,5 @@ def test_a_name_that_is_none_says_which_there_are() -> None:
 
 
 def test_a_notebook_by_itself_says_that_there_is_one() -> None:
-    shown = plain.plain('Before.\n\n{{ moving("lood") }}\n\nAfter.', "book/chapters/lood")
+    shown = plain_markdown.plain('Before.\n\n{{ moving("lood") }}\n\nAfter.', "book/chapters/lood")
     assert "what a question at each place tells: a picture that moves on the site" in shown

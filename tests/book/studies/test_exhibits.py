@@ -10,7 +10,7 @@ import pytest
 from membership import paths
 from membership.book import published
 from membership.book.exhibits import declared, files, listing, source
-from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.exhibit_pages import pages_of
 from membership.book.exhibits.listing import recipe
 from membership.book.running import settings_class
 

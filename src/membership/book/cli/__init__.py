@@ -112,7 +112,7 @@ def recompute(what: tuple[str, ...], check: bool, tolerance: float) -> None:
     """
     from membership.arrays import from_zero
     from membership.book.exhibits import recompute as room
-    from membership.book.exhibits.homes import chapter_of
+    from membership.book.exhibits.exhibit_pages import chapter_of
     from membership.book.exhibits.listing import find
 
     from_zero("--tolerance", tolerance)
@@ -165,7 +165,7 @@ def list_(chapter: str | None) -> None:
         return
     settings = running.settings_class(chapter)
     show(f"Parameters of {chapter}", *parameter_table(settings))
-    from membership.book.exhibits.homes import page_of, pages_of
+    from membership.book.exhibits.exhibit_pages import page_of, pages_of
     from membership.book.exhibits.listing import listed
 
     columns = ["id", "label", "content"]

@@ -9,6 +9,23 @@ from membership.book.cli.command_line import OwnPath
 from membership.errors import InputError
 
 EVIDENCE = ".evidence"
+IMPORT = click.option(
+    "--import",
+    "modules",
+    multiple=True,
+    metavar="MODULE",
+    help="A module, or a .py file, that declares attacks of your own. Repeatable.",
+)
+
+
+def import_attacks(modules: tuple[str, ...]) -> None:
+    """Import modules that declare attacks; what cannot be done is an InputError of one line."""
+    if modules:
+        from membership.attacks.installed import import_module
+        from membership.attacks.registry import ATTACKS
+
+        for name in modules:
+            import_module(name, ATTACKS)
 
 
 @click.command()
@@ -57,6 +74,7 @@ EVIDENCE = ".evidence"
     show_default=True,
     help="Share of wrong names, on average, at which members are named.",
 )
+@IMPORT
 def audit(
     file: Path,
     output: Path,
@@ -68,6 +86,7 @@ def audit(
     promised: float | None,
     promised_mu: float | None,
     fdr: float,
+    modules: tuple[str, ...],
 ) -> None:
     """Audit a model: FILE holds scores (.csv, .tsv, .txt, .parquet) or evidence (.evidence).
 
@@ -90,6 +109,9 @@ def audit(
     options |= {name: value for name, value in promises.items() if value is not None}
     options |= {} if design == "trials" else {"design": design}
     options |= {} if fdr == FDR else {"fdr": fdr}
+    if modules and file.suffix != EVIDENCE:
+        raise InputError(f"--import {modules[0]}: scores are there already; it is for evidence")
+    import_attacks(modules)
     if file.suffix == EVIDENCE:
         if attacks:
             raise InputError(f"--attack {attacks[0]}: evidence has no columns of scores; leave out")
@@ -103,8 +125,7 @@ def audit(
         check_writable(output)
         options |= {} if isinstance(scored, room.Scored) else {"seed": seed}
         report = room.audit(scored, **options)
-    if attacks:
-        options["attack"] = attacks
+    options |= {name: given for name, given in (("attack", attacks), ("import", modules)) if given}
     report = by_command(report, file, digest, options)
     for path in room.write(report, scored, output, file.name):
         click.echo(path)
@@ -113,20 +134,30 @@ def audit(
 @click.command()
 @click.argument("attack")
 @click.option("--profile", default="quick", show_default=True, help="tiny, quick or paper.")
-def bench(attack: str, profile: str) -> None:
+@IMPORT
+def bench(attack: str, profile: str, modules: tuple[str, ...]) -> None:
     """Put a registered ATTACK, by its name, on the bench and print its row.
 
-    What the bench has gathered before is found again; models are trained once.
+    An attack of your own is registered by --import, or by a package that you have installed. What
+    the bench has gathered before is found again; models are trained once. At paper size nothing is
+    trained: the book's own evidence is read, and without a clone fetched first, each file checked.
     """
     # Here and not above: they take longer to import than the other commands to run.
     from membership.book.exhibits import Source, declared
+    from membership.book.exhibits.fetched import published
     from membership.book.studies.comparison import leaderboard
     from membership.book.studies.comparison.settings import Settings
 
-    settings = Settings.from_values({"profile": profile})
-    settings.check_run()
+    import_attacks(modules)
+    settings, exhibits = Settings.from_values({"profile": profile}), declared("comparison")
+    leaderboard.require(attack)
+    if profile == "paper":
+        source = published(settings, exhibits)
+    else:
+        settings.check_run()
+        source = Source(settings, exhibits)
     # One exhibit's worth of evidence is read, by no exhibit.
-    table = leaderboard.row(Source(settings, declared("comparison")), attack)
+    table = leaderboard.row(source, attack)
     click.echo(f"{table['attack'].iloc[0]} ({table['knows'].iloc[0]}), {table['cells'].iloc[0]}")
     for row in table.itertuples():
         interval = f" [{row.low:.4g}, {row.high:.4g}]" if row.low < row.high else ""

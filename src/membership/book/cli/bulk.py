@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from membership import paths, shares
+from membership import paths, shared_work
 from membership.book import running
 from membership.book.cli.command_line import PROFILE, OwnPath, collect, parameters, show
 from membership.errors import InputError
@@ -180,7 +180,7 @@ MEASURED = "runs/measured.csv"
 @click.argument("chapter", nargs=-1)
 @PROFILE
 @parameters("A parameter.")
-@click.option("--shares", type=click.IntRange(0, shares.MOST), default=0, help="Jobs a piece.")
+@click.option("--shares", type=click.IntRange(0, shared_work.MOST), default=0, help="Jobs a piece.")
 @click.option(
     "--json",
     "written",
@@ -198,7 +198,7 @@ def plan(
 
     Hours are those that the pieces took where they were measured (runs/measured.csv).
     """
-    from membership.book.running import pieces as room
+    from membership.book.running import gathering_plan as room
 
     if written is not None:
         written = paths.plain_file(written)
@@ -251,10 +251,10 @@ def gather(
     what the others have left there; the file is then put together by the same command without.
     The last line names the file.
     """
-    from membership.book.running import pieces as room
+    from membership.book.running import gathering_plan as room
 
     if share is not None:
-        os.environ[shares.VARIABLE] = "{}/{}".format(*shares.parse(share))
+        os.environ[shared_work.VARIABLE] = "{}/{}".format(*shared_work.parse(share))
     if share is not None and measured is not None:
         raise InputError("--measured: a share is not the whole; leave out --share")
     if measured is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from membership.book import published
 from membership.book.exhibits.cards import macro, rendered
 from membership.book.exhibits.declaration import Exhibit
-from membership.book.exhibits.homes import claims_page, page_of
+from membership.book.exhibits.exhibit_pages import claims_page, page_of
 from membership.book.exhibits.listing import recipe
 from membership.book.exhibits.panels import WORDS, counted, panels
 from membership.book.exhibits.source import Source

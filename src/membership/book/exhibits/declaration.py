@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from membership.book.exhibits.homes import ID, chapter_of
+from membership.book.exhibits.declared_words import about_of, file_of, kind_of, label_of, words_of
+from membership.book.exhibits.exhibit_pages import ID, chapter_of
 from membership.book.exhibits.sentences import sentence
-from membership.book.exhibits.words import about_of, file_of, kind_of, label_of, words_of
 from membership.errors import InputError
 
 if TYPE_CHECKING:

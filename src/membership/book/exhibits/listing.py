@@ -11,8 +11,8 @@ import membership
 from membership import paths
 from membership.book import bibliography
 from membership.book.exhibits import files
-from membership.book.exhibits.homes import page_of
-from membership.book.exhibits.words import kind_of, words_of
+from membership.book.exhibits.declared_words import kind_of, words_of
+from membership.book.exhibits.exhibit_pages import page_of
 from membership.errors import InputError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 import membership
 from membership import paths
 from membership.book import manifest
-from membership.book.exhibits.homes import pages_of, source_path
+from membership.book.exhibits.exhibit_pages import pages_of, source_path
 from membership.book.settings import ChapterSettings
 from membership.errors import InputError, suggest
 

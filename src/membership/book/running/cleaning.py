@@ -8,7 +8,7 @@ from pathlib import Path
 
 from membership import paths
 from membership.book import manifest
-from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.exhibit_pages import pages_of
 from membership.book.running import times
 from membership.book.running.chapter_files import chapters
 from membership.book.running.up_to_date import is_unchanged

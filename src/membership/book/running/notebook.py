@@ -17,7 +17,7 @@ from membership.addresses import hidden, own_data
 from membership.book import manifest
 from membership.book.exhibits import files as exhibit_files
 from membership.book.exhibits import provenance
-from membership.book.exhibits.homes import pages_of
+from membership.book.exhibits.exhibit_pages import pages_of
 from membership.book.running import times
 from membership.book.running.chapter_files import (
     Place,

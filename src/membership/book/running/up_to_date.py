@@ -14,7 +14,7 @@ from membership import paths
 from membership.addresses import own_data
 from membership.book import manifest
 from membership.book.exhibits import provenance
-from membership.book.exhibits.homes import pages_of, source_path
+from membership.book.exhibits.exhibit_pages import pages_of, source_path
 from membership.book.running.chapter_files import chapters, executed_path, results_path
 from membership.book.settings import ChapterSettings
 from membership.errors import InputError

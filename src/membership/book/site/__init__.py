@@ -6,7 +6,7 @@ of the overview in ``membership/book/exhibits/templates``, the words of the page
 """
 
 from membership.book.site.build import build_site
-from membership.book.site.opened import write_notebooks
+from membership.book.site.notebook_copies import write_notebooks
 from membership.book.site.statistics import write_benchmarks
 
 __all__ = ["build_site", "write_benchmarks", "write_notebooks"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from membership import paths, processes
 from membership.book import manifest
-from membership.book.exhibits.homes import chapter_of_page, pages_of
+from membership.book.exhibits.exhibit_pages import chapter_of_page, pages_of
 from membership.book.exhibits.source import SUFFIX
 from membership.book.running.chapter_files import executed_path
 from membership.book.running.prose import follow_text

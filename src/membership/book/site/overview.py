@@ -15,7 +15,7 @@ from membership.book import published
 from membership.book.exhibits import claims, declared
 from membership.book.exhibits.chapter import claims_of
 from membership.book.exhibits.declaration import Exhibit
-from membership.book.exhibits.homes import claims_page, page_of
+from membership.book.exhibits.exhibit_pages import claims_page, page_of
 from membership.book.exhibits.listing import NOT_RUN, recipe, standing
 from membership.book.exhibits.numbers import Quantity, printed_text
 from membership.book.exhibits.panels import WORDS, Panel, counted, panels

@@ -43,14 +43,14 @@ from membership.book.exhibits import files, numbers
 from membership.book.exhibits.cards import macro, rendered
 from membership.book.exhibits.claims import ClaimRow
 from membership.book.exhibits.declaration import declared
-from membership.book.exhibits.homes import page_of
+from membership.book.exhibits.exhibit_pages import page_of
 from membership.book.exhibits.listing import STANDINGS, find
 from membership.book.exhibits.panels import PLURALS, Panel
 from membership.book.exhibits.sentences import joined
 from membership.book.published.outcomes import MARKS
 from membership.book.running.chapter_files import chapters, settings_class
 from membership.book.site import moving as pictures
-from membership.book.site import opened, overview, statistics
+from membership.book.site import notebook_copies, overview, statistics
 from membership.book.site.attack_finder import COSTS, IMPLIED
 from membership.book.site.attack_finder import cases as every_case
 from membership.errors import InputError
@@ -73,9 +73,9 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("config-inited", _choose_mathjax)
     app.connect("build-finished", _drop_what_no_page_loads)
     app.connect("build-finished", overview.write_copies)
-    app.connect("source-read", opened.show_outputs)
-    app.connect("build-finished", opened.write_exercises)
-    app.connect("build-finished", opened.write_downloads)
+    app.connect("source-read", notebook_copies.show_outputs)
+    app.connect("build-finished", notebook_copies.write_exercises)
+    app.connect("build-finished", notebook_copies.write_downloads)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -164,7 +164,11 @@ def calculated(quantity: str, form: str, by: str = "assess", **sizes: Any) -> st
 def attacks() -> str:
     """Every registered attack, with what it reads and where it is from."""
     head = "| Attack | Access | Reference models trained on | Reads | Source | Computed by |\n"
-    return head + "|---|---|---|---|---|---|\n" + "".join(map(_attack, registry().values()))
+    return (
+        head
+        + "|---|---|---|---|---|---|\n"
+        + "".join(map(_attack, registry(others=False).values()))
+    )
 
 
 def _attack(attack: Attack) -> str:
@@ -315,7 +319,7 @@ def base(context: Any) -> str:
 _FUNCTIONS = (
     *(attacks, calculated, counts, interval, number, printed, ref, says, verdict),
     *(bars, cases, claim, moving, score, tally, verdicts, own_data),
-    *(opened.levels, statistics.lasted),
+    *(notebook_copies.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {
     function.__name__: update_wrapper(partial(function), function) for function in _FUNCTIONS

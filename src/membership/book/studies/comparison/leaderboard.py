@@ -153,15 +153,21 @@ def board_drawn(table: pd.DataFrame) -> "Figure":
     return plots.dots_by_row(shown, "row", by="references", baseline=baseline, label=label)
 
 
-def row(source: Source, name: str) -> pd.DataFrame:
-    """The rows of one attack in its panel's leaderboard."""
+def require(name: str) -> Attack:
+    """The registered attack of a name; an InputError where there is none."""
     known = attacks.registry()
     if name not in known:
         raise InputError(f"unknown attack {suggest(name, known, 'attacks')}")
-    allowed = of_panel(read(source), panel(known[name]))
+    return known[name]
+
+
+def row(source: Source, name: str) -> pd.DataFrame:
+    """The rows of one attack in its panel's leaderboard."""
+    attack = require(name)
+    allowed = of_panel(read(source), panel(attack))
     if name not in allowed:
         raise InputError(
-            f"attack {name!r}: the bench lacks {', '.join(known[name].needs)}; gather it, or give "
+            f"attack {name!r}: the bench lacks {', '.join(attack.needs)}; gather it, or give "
             "an attack that reads what is there"
         )
     areas = {other: _areas(other, cells) for other, cells in allowed.items()}

@@ -9,9 +9,9 @@ import pytest
 
 from membership import paths
 from membership.book.exhibits import files
-from membership.book.exhibits.homes import pages_of, source_path
+from membership.book.exhibits.exhibit_pages import pages_of, source_path
 from membership.book.running.chapter_files import chapters
-from membership.book.site import opened, plain, substitutions
+from membership.book.site import notebook_copies, plain_markdown, substitutions
 from membership.errors import InputError
 
 PAGE = "book/chapters/gmip"
@@ -29,10 +29,10 @@ def outcomes(monkeypatch):
         outcome=SimpleNamespace(mark="supported"), claim=SimpleNamespace(quote="“So it is.”")
     )
     monkeypatch.setattr(substitutions, "claimed", lambda claim_id: (None, row))
-    monkeypatch.setattr(plain.claims, "counts", lambda rows, origin: {"supported": 2})
+    monkeypatch.setattr(plain_markdown.claims, "counts", lambda rows, origin: {"supported": 2})
     part = SimpleNamespace(claims=[row], counts={"agrees": 3, "differs": 1})
     parts = [SimpleNamespace(chapter=one, **vars(part)) for one in chapters()]
-    monkeypatch.setattr(plain.overview, "parts", lambda: parts)
+    monkeypatch.setattr(plain_markdown.overview, "parts", lambda: parts)
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def outcomes(monkeypatch):
     ],
 )
 def test_each_thing_is_told_in_words(text, expected, outcomes):
-    assert plain.plain(text, PAGE) == expected
+    assert plain_markdown.plain(text, PAGE) == expected
 
 
 def test_what_is_not_there_is_an_error():
     with pytest.raises(InputError, match="no exhibit 'iha-tab-99'"):
-        plain.plain('{{ number("iha-tab-99") }}', PAGE)
+        plain_markdown.plain('{{ number("iha-tab-99") }}', PAGE)
     with pytest.raises(KeyError, match="nobody1999"):
-        plain.plain("{cite}`nobody1999`", PAGE)
+        plain_markdown.plain("{cite}`nobody1999`", PAGE)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -91,12 +91,12 @@ def test_a_chapter_s_notebook_has_nothing_that_only_the_site_fills_in(page, outc
     assert LEFT.search(text)
     whole = json.loads(jupytext.writes(jupytext.reads(text, fmt="md:myst"), fmt="ipynb"))
     code = [cell for cell in whole["cells"] if cell["cell_type"] == "code"]
-    made = opened.filled(json.loads(json.dumps(whole)), page)
+    made = notebook_copies.filled(json.loads(json.dumps(whole)), page)
     assert [cell for cell in made["cells"] if cell["cell_type"] == "code"] == code
     assert [found for prose in prose_of(made) for found in LEFT.findall(prose)] == []
     assert len(prose_of(made)) == len(prose_of(whole))
     is_run = (paths.results_dir() / "paper" / page.removesuffix("_details")).is_dir()
-    assert any(plain.NOT_RUN in prose for prose in prose_of(made)) <= (not is_run)
+    assert any(plain_markdown.NOT_RUN in prose for prose in prose_of(made)) <= (not is_run)
 
 
 def prose_of(whole):
@@ -107,7 +107,7 @@ def test_numbers_are_those_of_the_site(outcomes):
     asked = 'number("gmip-ctl-2", ".2f", dataset="Adult", quantity="mu with d")'
     table, _ = files.load("gmip-ctl-2", "paper")
     rows = table[(table["dataset"] == "Adult") & (table["quantity"] == "mu with d")]
-    assert plain.plain(f"{{{{ {asked} }}}}", PAGE) == f"{rows['value'].item():.2f}"
+    assert plain_markdown.plain(f"{{{{ {asked} }}}}", PAGE) == f"{rows['value'].item():.2f}"
 
 
 def test_a_chapter_that_was_not_run_says_so_once(tmp_path, monkeypatch):
@@ -116,9 +116,9 @@ def test_a_chapter_that_was_not_run_says_so_once(tmp_path, monkeypatch):
     substitutions._table.cache_clear()
     asked = '{{ number("gmip-ctl-2", ".2f") }} and {{ interval("gmip-ctl-2") }}'
     cells = [{"cell_type": "markdown", "source": [text]} for text in ("# Title\n", asked)]
-    made = prose_of(opened.filled({"cells": cells}, "gmip"))
+    made = prose_of(notebook_copies.filled({"cells": cells}, "gmip"))
     substitutions._load.cache_clear()
     substitutions._table.cache_clear()
-    assert made[1] == f"{plain.NOT_RUN} and {plain.NOT_RUN}"
+    assert made[1] == f"{plain_markdown.NOT_RUN} and {plain_markdown.NOT_RUN}"
     assert made[0].startswith("# Title\n\n> ")
     assert made[0].count("results/paper") == 1

@@ -11,18 +11,18 @@ import pytest
 import xarray as xr
 from click.testing import CliRunner
 
-from membership import evidence, paths, shares
+from membership import evidence, paths, shared_work
 from membership.book import running
 from membership.book.cli import bulk
-from membership.book.running import pieces
-from membership.book.running.pieces import Step, apart
+from membership.book.running import gathering_plan
+from membership.book.running.gathering_plan import Step, apart
 from membership.errors import InputError
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMBERSHIP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.delenv(shares.VARIABLE, raising=False)
+    monkeypatch.delenv(shared_work.VARIABLE, raising=False)
     return tmp_path / "cache"
 
 
@@ -38,7 +38,7 @@ def call(command, *words: str) -> str:
 
 @pytest.mark.slow
 def test_the_plan_of_the_book_can_be_followed_from_its_beginning(tmp_path):
-    found = pieces.plan(running.chapters(), {"profile": "tiny"}, tmp_path / "none.csv")
+    found = gathering_plan.plan(running.chapters(), {"profile": "tiny"}, tmp_path / "none.csv")
     assert len({one.file for one in found}) == len(found) > 50
     assert not any(one.there or one.seconds for one in found)
     before: set[tuple[str, str]] = set()
@@ -57,7 +57,7 @@ def test_the_plan_of_the_book_can_be_followed_from_its_beginning(tmp_path):
 
 @pytest.mark.slow
 def test_a_piece_lies_where_a_run_finds_it(tmp_path):
-    source = pieces.gatherer(settings("gmip"), "measured-digits")
+    source = gathering_plan.gatherer(settings("gmip"), "measured-digits")
     file = Path(call(bulk.gather, "gmip", "measured-digits", "--profile", "tiny").split()[-1])
     assert file == source.address("measured-digits")
     assert evidence.load(file).attrs["key"] == file.stem
@@ -65,7 +65,7 @@ def test_a_piece_lies_where_a_run_finds_it(tmp_path):
     again = ("gmip", "measured-digits", "--profile", "tiny", "--measured", str(tmp_path / "m.csv"))
     call(bulk.gather, *again)
     assert not (tmp_path / "m.csv").exists()
-    planned = pieces.plan(["gmip"], {"profile": "tiny"}, tmp_path / "none.csv")
+    planned = gathering_plan.plan(["gmip"], {"profile": "tiny"}, tmp_path / "none.csv")
     assert [one.evidence for one in planned if one.there] == ["measured-digits"]
 
 
@@ -74,7 +74,7 @@ def test_shares_leave_what_the_whole_is_put_together_from(cache, monkeypatch):
     words = ("iha", "white-box-digits", "--profile", "tiny")
     for part in ("1/2", "2/2"):
         assert "is done" in call(bulk.gather, *words, "--share", part)
-        monkeypatch.delenv(shares.VARIABLE)
+        monkeypatch.delenv(shared_work.VARIABLE)
     kept = sorted((cache / "models").iterdir())
     shared = Path(call(bulk.gather, *words).split()[-1])
     assert sorted((cache / "models").iterdir()) == kept
@@ -87,20 +87,20 @@ def test_shares_leave_what_the_whole_is_put_together_from(cache, monkeypatch):
 
 def test_what_a_piece_took_is_remembered_and_shares_the_long_ones(tmp_path):
     file = tmp_path / "measured.csv"
-    pieces.remember(file, settings(), "outputs-digits", 10.0, 0.5)
-    pieces.remember(file, settings(), "outputs-digits", 1500.04, 1.254)
+    gathering_plan.remember(file, settings(), "outputs-digits", 10.0, 0.5)
+    gathering_plan.remember(file, settings(), "outputs-digits", 1500.04, 1.254)
     # Resumed: less than the whole.
-    pieces.remember(file, settings(), "outputs-digits", 3.0, 0.1)
-    pieces.remember(file, settings(), "known-digits", 1e6, 1.0)
+    gathering_plan.remember(file, settings(), "outputs-digits", 3.0, 0.1)
+    gathering_plan.remember(file, settings(), "known-digits", 1e6, 1.0)
     rows = list(csv.DictReader(file.read_text().splitlines()))
     assert [row["evidence"] for row in rows] == ["known-digits", "outputs-digits"]
-    found = {one.evidence: one for one in pieces.plan(["iha"], {"profile": "tiny"}, file)}
+    found = {one.evidence: one for one in gathering_plan.plan(["iha"], {"profile": "tiny"}, file)}
     one = found["outputs-digits"]
     assert (one.seconds, one.gigabytes, one.shares) == (1500.0, 1.25, 3)
     # One look at the gradients makes it; there is nothing to share.
     assert found["known-digits"].shares == 1
     assert found["white-box-digits"].shares == 1
-    asked = pieces.plan(["iha"], {"profile": "tiny"}, file, shares=4)
+    asked = gathering_plan.plan(["iha"], {"profile": "tiny"}, file, shares=4)
     assert {one.shares for one in asked if one.evidence.startswith("white-box")} == {4}
 
 
@@ -118,7 +118,7 @@ def test_no_file_but_a_table_of_ours_is_written_to(tmp_path, text):
 
 def test_the_command_writes_the_plan_and_counts_the_hours(tmp_path, monkeypatch):
     monkeypatch.setattr(bulk, "MEASURED", tmp_path / "measured.csv")
-    pieces.remember(tmp_path / "measured.csv", settings("gmip"), "steps-digits", 7200, 1.0)
+    gathering_plan.remember(tmp_path / "measured.csv", settings("gmip"), "steps-digits", 7200, 1.0)
     said = call(bulk.plan, "gmip", "--profile", "tiny", "--json", str(tmp_path / "a.json"))
     told = json.loads((tmp_path / "a.json").read_text())
     assert told["chapters"] == ["gmip"]
@@ -129,7 +129,7 @@ def test_the_command_writes_the_plan_and_counts_the_hours(tmp_path, monkeypatch)
 
 
 def test_a_chapter_without_evidence_has_an_empty_plan(tmp_path):
-    assert pieces.plan(["loss_enough"], {"profile": "tiny"}, tmp_path / "none.csv") == []
+    assert gathering_plan.plan(["loss_enough"], {"profile": "tiny"}, tmp_path / "none.csv") == []
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_bad_input_ends_before_any_work(cache, words, message):
 def test_a_table_of_costs_that_is_none(tmp_path, text):
     (tmp_path / "m.csv").write_text(text)
     with pytest.raises(InputError, match="is no table of measured pieces; its columns are profile"):
-        pieces.plan(["gmip"], {"profile": "tiny"}, tmp_path / "m.csv")
+        gathering_plan.plan(["gmip"], {"profile": "tiny"}, tmp_path / "m.csv")
 
 
 class Gathered:
@@ -172,16 +172,17 @@ class Gathered:
 @pytest.fixture
 def two_devices(monkeypatch):
     values = {"cpu": [1.0, 2.0, 2.0], "cuda": [1.0, 2.0, 2.03]}
-    monkeypatch.setattr(pieces, "_checked", lambda chapter, strings: strings["device"])
-    monkeypatch.setattr(pieces, "source", Gathered)
+    monkeypatch.setattr(gathering_plan, "_checked", lambda chapter, strings: strings["device"])
+    monkeypatch.setattr(gathering_plan, "source", Gathered)
     monkeypatch.setattr(
-        pieces.evidence, "load", lambda path: xr.Dataset({"v": ("i", values[str(path)])})
+        gathering_plan.evidence, "load", lambda path: xr.Dataset({"v": ("i", values[str(path)])})
     )
 
 
 def test_each_step_is_compared_and_seconds_are_not(two_devices):
     outputs, times, fails = (
-        pieces.compared("chapter", name, "tiny") for name in ("outputs-a", "times-a", "fails")
+        gathering_plan.compared("chapter", name, "tiny")
+        for name in ("outputs-a", "times-a", "fails")
     )
     assert outputs.apart == pytest.approx(0.01)
     assert math.isnan(times.apart)
@@ -192,10 +193,10 @@ def test_each_step_is_compared_and_seconds_are_not(two_devices):
 
 def test_the_tolerance_divides_good_from_bad():
     step = partial(Step, "chapter", "evidence", (1.0, 2.0))
-    assert step(pieces.TOLERANCE).is_good
-    assert not step(1.01 * pieces.TOLERANCE).is_good
+    assert step(gathering_plan.TOLERANCE).is_good
+    assert not step(1.01 * gathering_plan.TOLERANCE).is_good
     assert not step(math.inf).is_good
-    assert pieces.cells(step(0.5)) == [
+    assert gathering_plan.cells(step(0.5)) == [
         "chapter evidence", "1.0", "2.0", "5.0e-01", "differs"
     ]  # fmt: skip
 

@@ -3,7 +3,7 @@
 import pytest
 
 from membership import paths
-from membership.book.exhibits import homes
+from membership.book.exhibits import exhibit_pages
 
 FIRST = """
 ```{code-cell} ipython3
@@ -28,8 +28,8 @@ chapter.gallery("iha-fig-1", "iha-ctl-11")
 
 def forget():
     """Have the texts read anew."""
-    homes._code.cache_clear()
-    homes._showing.cache_clear()
+    exhibit_pages._code.cache_clear()
+    exhibit_pages._showing.cache_clear()
 
 
 @pytest.fixture
@@ -44,15 +44,15 @@ def notebooks(tmp_path, monkeypatch):
 
 
 def test_a_chapter_of_one_page_has_everything_there(notebooks):
-    assert homes.pages_of("iha") == ("iha",)
-    assert homes.page_of("iha-ctl-1") == homes.claims_page("iha") == "iha"
+    assert exhibit_pages.pages_of("iha") == ("iha",)
+    assert exhibit_pages.page_of("iha-ctl-1") == exhibit_pages.claims_page("iha") == "iha"
 
 
 def test_the_details_have_what_their_code_shows(notebooks):
     (notebooks / "iha_details.md").write_text(DETAILS)
-    assert homes.pages_of("iha") == ("iha", "iha_details")
-    assert homes.claims_page("iha") == "iha_details"
+    assert exhibit_pages.pages_of("iha") == ("iha", "iha_details")
+    assert exhibit_pages.claims_page("iha") == "iha_details"
     on_details = ["iha-ctl-1", "iha-fig-1", "iha-ctl-11"]
-    assert [homes.page_of(name) for name in on_details] == ["iha_details"] * 3
-    assert [homes.page_of(name) for name in ("iha-tab-2", "iha-tab-9")] == ["iha", "iha"]
-    assert homes.chapter_of_page("iha_details") == "iha"
+    assert [exhibit_pages.page_of(name) for name in on_details] == ["iha_details"] * 3
+    assert [exhibit_pages.page_of(name) for name in ("iha-tab-2", "iha-tab-9")] == ["iha", "iha"]
+    assert exhibit_pages.chapter_of_page("iha_details") == "iha"

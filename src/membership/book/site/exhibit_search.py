@@ -19,10 +19,10 @@ from sphinx import addnodes
 from sphinx.domains import Domain, ObjType
 
 from membership.book import published
-from membership.book.exhibits.homes import chapter_of_page
+from membership.book.exhibits.exhibit_pages import chapter_of_page
 from membership.book.exhibits.listing import listed
 from membership.book.site import overview
-from membership.book.site.plain import CHAPTERS
+from membership.book.site.plain_markdown import CHAPTERS
 
 _ID = re.compile(r'<(?:article|figure)\b[^>]*\bid="([\w-]+)"')
 

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from membership.book.exhibits.homes import ID
+from membership.book.exhibits.exhibit_pages import ID
 from membership.errors import InputError
 
 _KINDS = {"tab": "table", "fig": "figure", "ctl": "control"}

@@ -10,7 +10,7 @@ from docutils.utils import new_document
 from sphinx import addnodes
 
 from membership import paths
-from membership.book.site import finding, overview
+from membership.book.site import exhibit_search, overview
 
 PLACES = {("term", "LiRA"): ("book/glossary", "term-LiRA"), ("label", "x"): ("book/index", "x")}
 
@@ -29,7 +29,7 @@ def domain(*found):
     env = SimpleNamespace(domaindata={}, found_docs=set(found), titles=titles)
     env.tocs = {page: contents(page) for page in found}
     env.get_domain = {"std": SimpleNamespace(objects=PLACES)}.get
-    return finding.Book(env)
+    return exhibit_search.Book(env)
 
 
 @pytest.mark.slow
@@ -63,10 +63,10 @@ def test_a_term_is_found_once():
     assert left.parent is document
 
 
-@pytest.mark.parametrize("typed", finding.synonyms())
+@pytest.mark.parametrize("typed", exhibit_search.synonyms())
 def test_a_synonym_names_pages_of_the_book(typed):
     listed = paths.text_of(paths.project_root() / "_toc.yml")
-    for place in finding.synonyms()[typed]:
+    for place in exhibit_search.synonyms()[typed]:
         assert f"book/{place.partition('#')[0]}\n" in listed
 
 
@@ -99,12 +99,12 @@ LABELS = {"iha-tab-2": "Table 2", "iha-tab-3": "Table 3", "iha-fig-1": "Figure <
 
 def test_a_section_leads_to_the_cards_in_it():
     page = publish_doctree(PAGE, settings_overrides={"doctitle_xform": False})
-    found = finding.by_section(page, LABELS)
+    found = exhibit_search.by_section(page, LABELS)
     assert found == {
         "first": [("iha-tab-2", "Table 2"), ("iha-fig-1", "Figure <1>")],
         "second": [],
     }
-    assert finding.with_exhibits(TOC, found) == TOC.replace(
+    assert exhibit_search.with_exhibits(TOC, found) == TOC.replace(
         "First</a>",
         'First</a><span class="nav toc-exhibits"><a href="#iha-tab-2">Table 2</a> '
         '<a href="#iha-fig-1">Figure &lt;1&gt;</a></span>',
@@ -122,7 +122,7 @@ def test_a_section_leads_to_the_cards_in_it():
     ],
 )
 def test_a_signature_says_no_place_of_this_machine(signature, shown):
-    found = finding._without_places(None, "function", "f", None, None, signature, "-> float")
+    found = exhibit_search._without_places(None, "function", "f", None, None, signature, "-> float")
     assert found == (shown, "-> float")
 
 
@@ -143,5 +143,5 @@ def test_a_chapter_leads_on_to_the_next_and_its_details_stand_beside_it(page, li
         builder=SimpleNamespace(get_relative_uri=lambda a, b: f"{b.rpartition('/')[2]}.html"),
     )
     context = {"next": {"link": "x", "title": "X"}}
-    finding._amend(app, page, "page.html", context, None)
+    exhibit_search._amend(app, page, "page.html", context, None)
     assert context["next"] == {"link": link, "title": title}

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from membership import shares
+from membership import shared_work
 from membership.errors import InputError
 
 
 def test_without_a_share_the_order_is_kept(monkeypatch):
-    monkeypatch.delenv(shares.VARIABLE, raising=False)
-    assert shares.rotated("abcd") == list("abcd")
+    monkeypatch.delenv(shared_work.VARIABLE, raising=False)
+    assert shared_work.rotated("abcd") == list("abcd")
 
 
 @given(st.integers(1, 12), st.integers(0, 40))
@@ -20,8 +20,8 @@ def test_every_share_holds_every_item_and_begins_at_its_own(of, count):
     begins = []
     for part in range(1, of + 1):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(shares.VARIABLE, f"{part}/{of}")
-            found = shares.rotated(range(count))
+            patch.setenv(shared_work.VARIABLE, f"{part}/{of}")
+            found = shared_work.rotated(range(count))
         assert sorted(found) == list(range(count))
         begins += found[:1]
     # As far apart as they can be.
@@ -32,4 +32,4 @@ def test_every_share_holds_every_item_and_begins_at_its_own(of, count):
 @pytest.mark.parametrize("text", ["", "2", "0/2", "3/2", "1/1001", "a/b", "1/2/3", "-1/2", "²/3"])
 def test_bad_input(text):
     with pytest.raises(InputError, match="give K/N, such as 2/4"):
-        shares.parse(text)
+        shared_work.parse(text)

@@ -16,7 +16,7 @@ from myst_parser.parsers.mdit import create_md_parser
 from membership import paths
 from membership.book import bibliography, published
 from membership.book.exhibits import claims, listing
-from membership.book.exhibits.homes import page_of, pages_of, source_path
+from membership.book.exhibits.exhibit_pages import page_of, pages_of, source_path
 from membership.book.exhibits.panels import in_words
 from membership.book.running.chapter_files import chapters, headings_in
 from membership.book.site import moving, overview, substitutions

@@ -14,7 +14,7 @@ from typing import Any
 from membership import paths
 from membership.book import manifest
 from membership.book.exhibits import provenance
-from membership.book.exhibits.homes import chapter_of_page, page_of, pages_of, source_path
+from membership.book.exhibits.exhibit_pages import chapter_of_page, page_of, pages_of, source_path
 from membership.book.exhibits.listing import listed
 from membership.book.running.chapter_files import chapters
 from membership.book.running.up_to_date import note_of, sealed
@@ -85,7 +85,7 @@ def write_downloads(app: Any, exception: Exception | None) -> None:
 
 def filled(whole: dict[str, Any], page: str) -> dict[str, Any]:
     """A notebook, as ``json.loads`` gives it, whose prose and outputs need no site."""
-    from membership.book.site.plain import CHAPTERS, NOT_RUN, plain
+    from membership.book.site.plain_markdown import CHAPTERS, NOT_RUN, plain
 
     for cell in whole["cells"]:
         if cell["cell_type"] == "markdown":
@@ -190,7 +190,7 @@ def write_exercises(app: Any, exception: Exception | None) -> None:
         return
     import jupytext
 
-    from membership.book.site.plain import plain
+    from membership.book.site.plain_markdown import plain
 
     for page in sorted(docname for docname in app.env.found_docs if docname.startswith(PAGES)):
         notebook = jupytext.read(app.env.doc2path(page))

@@ -7,9 +7,9 @@ import jupytext
 import pytest
 
 from membership import paths
-from membership.book.exhibits.homes import page_of
+from membership.book.exhibits.exhibit_pages import page_of
 from membership.book.exhibits.listing import listed
-from membership.book.site import opened
+from membership.book.site import notebook_copies
 
 TEXT = """\
 ---
@@ -28,38 +28,40 @@ Of [a page](../page.md).
 @pytest.fixture
 def target(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "project_root", lambda: tmp_path)
-    monkeypatch.setattr(opened, "chapters", lambda: ["demo"])
-    monkeypatch.setattr(opened, "source_path", lambda chapter: tmp_path / "notebooks/demo.md")
+    monkeypatch.setattr(notebook_copies, "chapters", lambda: ["demo"])
+    monkeypatch.setattr(
+        notebook_copies, "source_path", lambda chapter: tmp_path / "notebooks/demo.md"
+    )
     paths.atomic_write(tmp_path / "notebooks" / "demo.md", TEXT)
     return tmp_path / "notebooks" / "demo.ipynb"
 
 
 def renew(target, text=TEXT + "\nMore.\n"):
     target.with_suffix(".md").write_text(text)
-    opened.write_notebooks()
+    notebook_copies.write_notebooks()
     return target.read_text()
 
 
 def test_a_newer_text_is_written_and_the_same_one_is_not(target):
-    assert opened.write_notebooks() == [target]
-    assert opened.write_notebooks() == []
+    assert notebook_copies.write_notebooks() == [target]
+    assert notebook_copies.write_notebooks() == []
     assert "More." in renew(target)
 
 
 def test_it_is_filled_in_and_written_anew_where_only_the_numbers_are_newer(target, monkeypatch):
-    opened.write_notebooks()
+    notebook_copies.write_notebooks()
     assert "Of a page." in target.read_text()
-    monkeypatch.setattr(opened, "_inputs_digest", lambda texts: "another")
-    assert opened.write_notebooks() == [target]
+    monkeypatch.setattr(notebook_copies, "_inputs_digest", lambda texts: "another")
+    assert notebook_copies.write_notebooks() == [target]
 
 
 def test_a_changed_one_is_kept_without_a_word_where_only_the_numbers_are_newer(
     target, monkeypatch, capsys
 ):
-    opened.write_notebooks()
+    notebook_copies.write_notebooks()
     target.write_text(target.read_text().replace("Of a page", "Mine"))
-    monkeypatch.setattr(opened, "_inputs_digest", lambda texts: "another")
-    assert opened.write_notebooks() == []
+    monkeypatch.setattr(notebook_copies, "_inputs_digest", lambda texts: "another")
+    assert notebook_copies.write_notebooks() == []
     assert "Mine" in target.read_text()
     assert capsys.readouterr().err == ""
 
@@ -80,7 +82,7 @@ def noted(page):
 @pytest.mark.parametrize("ours", [True, False], ids=["written here", "of an earlier edition"])
 def test_what_was_changed_is_kept_and_said_where_the_text_is_newer(target, change, ours, capsys):
     if ours:
-        opened.write_notebooks()
+        notebook_copies.write_notebooks()
     else:
         jupytext.write(jupytext.read(target.with_suffix(".md")), target)
     page = json.loads(target.read_text())
@@ -90,7 +92,7 @@ def test_what_was_changed_is_kept_and_said_where_the_text_is_newer(target, chang
     target.write_text(json.dumps(page))
     before = target.read_bytes()
     if ours:
-        assert opened.write_notebooks() == []
+        assert notebook_copies.write_notebooks() == []
         assert capsys.readouterr().err == ""
     assert "PRECIOUS" in renew(target)
     assert target.read_bytes() == before
@@ -99,7 +101,7 @@ def test_what_was_changed_is_kept_and_said_where_the_text_is_newer(target, chang
 
 def test_one_of_an_earlier_edition_that_nobody_changed_is_written_anew(target):
     jupytext.write(jupytext.read(target.with_suffix(".md")), target)
-    opened.write_notebooks()
+    notebook_copies.write_notebooks()
     assert "More." in renew(target)
 
 
@@ -110,7 +112,7 @@ def test_what_is_no_notebook_is_kept(target, content):
 
 
 def test_copies_and_other_notebooks_are_nobody_s_business(target):
-    opened.write_notebooks()
+    notebook_copies.write_notebooks()
     others = [target.with_name(name) for name in ("demo-copy.ipynb", "mine.ipynb")]
     for other in others:
         other.write_bytes(target.read_bytes())
@@ -137,24 +139,24 @@ Text.
 
 def test_what_a_solution_prints_stands_folded_below_it():
     source = [EXERCISES]
-    opened.show_outputs(None, "book/exercises/toy", source)
+    notebook_copies.show_outputs(None, "book/exercises/toy", source)
     output = ":::{dropdown} What the solution prints\n```text\ntotal 10\n```\n:::"
     assert source[0] == EXERCISES.replace("```\n\n:::", f"```\n\n{output}\n\n:::", 1)
 
 
 def test_other_pages_stay_and_a_solution_that_fails_is_not_hidden():
     source = [EXERCISES]
-    opened.show_outputs(None, "book/index", source)
+    notebook_copies.show_outputs(None, "book/index", source)
     assert source == [EXERCISES]
     with pytest.raises(ZeroDivisionError):
-        opened.with_outputs(EXERCISES.replace("sum(range(5))", "1 / 0"))
+        notebook_copies.with_outputs(EXERCISES.replace("sum(range(5))", "1 / 0"))
 
 
 def test_every_solution_of_the_book_is_found(monkeypatch):
-    monkeypatch.setattr(opened, "printed", lambda solution: "printed")
+    monkeypatch.setattr(notebook_copies, "printed", lambda solution: "printed")
     for path in (paths.project_root() / "book" / "exercises").glob("*.md"):
         text = path.read_text(encoding="utf-8")
-        shown = opened.with_outputs(text)
+        shown = notebook_copies.with_outputs(text)
         assert shown.count("What the solution prints") == text.count("{code-cell}") >= 3
 
 
@@ -165,7 +167,7 @@ def test_exercises_are_notebooks_too_of_the_same_bytes_every_time(tmp_path):
     )
     written = []
     for name in ("one", "two"):
-        opened.write_exercises(SimpleNamespace(env=env, outdir=tmp_path / name), None)
+        notebook_copies.write_exercises(SimpleNamespace(env=env, outdir=tmp_path / name), None)
         files = [p for p in (tmp_path / name).rglob("*") if p.is_file()]
         assert [p.name for p in files] == ["lood.ipynb"]
         written.append(files[0].read_bytes())
@@ -177,7 +179,9 @@ def test_exercises_are_notebooks_too_of_the_same_bytes_every_time(tmp_path):
 @pytest.mark.parametrize(("page", "other"), [("iha", "iha_details"), ("iha_details", "iha")])
 def test_a_notebook_s_head_says_what_it_makes_where_and_what_follows_a_run(page, other):
     whole = {"cells": [{"cell_type": "markdown", "source": "# Title", "metadata": {}}]}
-    head = " ".join(opened.filled(whole, page)["cells"][0]["source"].replace("\n> ", " ").split())
+    head = " ".join(
+        notebook_copies.filled(whole, page)["cells"][0]["source"].replace("\n> ", " ").split()
+    )
     number = {name: sum(page_of(e["id"]) == name for e in listed("iha")) for name in (page, other)}
     assert f"makes {number[page]} of the chapter's {sum(number.values())} exhibits" in head
     assert f"`{other}.ipynb` makes the other {number[other]}" in head
