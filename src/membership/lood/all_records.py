@@ -92,24 +92,22 @@ def leave_one_out(
     diagonal = np.einsum("ij,ij->j", factor, factor)
     residual = factor.T @ (factor @ y) / diagonal[:, None]
     variance = _explained(matrix, factor, diagonal, noise) / diagonal
-    return LeaveOneOut(*told_of(diagonal, variance, residual, noise))
+    return told_of(diagonal, variance, residual, noise)
 
 
 def told_of(
     precision: FloatArray, variance: FloatArray, residual: FloatArray, noise: float
-) -> tuple[FloatArray, ...]:
-    """The numbers of a `LeaveOneOut`, from the moments of each record without it."""
+) -> LeaveOneOut:
+    """Tell both models apart, from the moments of each record without it."""
     share, squared = variance / (variance + noise), np.square(residual).sum(axis=1)
     with np.errstate(over="ignore"):
         move = squared * share**2
         # The variance with the record is noise * share.
         shift, excess = squared * share / noise, variance / noise
     contrast = told(excess[:, None], shift[:, None], move / 2, residual.shape[1])
+    both = contrast.kl(), contrast.kl_reverse()
     density = log_density(precision, residual)
-    return (
-        *(contrast.kl(), contrast.kl_reverse(), move / 2, contrast.auc()),
-        *(variance, residual, density),
-    )
+    return LeaveOneOut(*both, move / 2, contrast.auc(), variance, residual, density)
 
 
 def log_density(precision: FloatArray, residual: FloatArray) -> FloatArray:

@@ -112,7 +112,12 @@ def leave_some_out(
     a, iterations = _solved(product, solve, asked, rows, noise, tolerance, progress)
     found = _Bounded.of(a, asked - product(a), asked, rows, noise)
     told = told_of(found.precision, found.variance, found.residual, noise)
-    return SomeLeftOut(*told, found.variance_error, found.residual_error, iterations)
+    return SomeLeftOut(
+        **vars(told),
+        variance_error=found.variance_error,
+        residual_error=found.residual_error,
+        iterations=iterations,
+    )
 
 
 @dataclass(frozen=True, eq=False)
