@@ -1,5 +1,8 @@
 """Residual networks (He et al. 2016), wide ones, and inverted: MobileNet-V2, EfficientNet-B0."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -86,6 +89,17 @@ def residual_network(
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
     return model
+
+
+def small_resnet(widths: Sequence[int], n_classes: int, in_channels: int) -> nn.Sequential:
+    """A basic block at each of some widths, on images that are halved first."""
+    layers: list[nn.Module] = [nn.AvgPool2d(2), *convolution(in_channels, widths[0], 3), nn.ReLU()]
+    for stage, (n_in, width) in enumerate(pairwise((widths[0], *widths))):
+        stride = 2 if stage > 0 else 1
+        layers.append(Residual(_basic(n_in, width, stride), _shortcut(n_in, width, stride)))
+    return network(
+        nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten()), widths[-1], n_classes
+    )
 
 
 def convolution(

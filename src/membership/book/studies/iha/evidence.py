@@ -5,7 +5,7 @@ known (fractions of the other records), whole (numbers over every record of the 
 (Table 3), costs (Table 6), and for models with one record more or less outputs-left-out and
 white-box-left-out; those at scale are in pairs-game, those
 at the paper's size in pairs-cosine and pairs-constant. What the theorems suppose of SGD is in
-noise.
+noise, and scores by what stands for the curvature are in matrices.
 """
 
 import functools
@@ -23,6 +23,7 @@ from membership.book.studies.iha import (
     damped,
     inversion,
     left_out,
+    matrices,
     neighbours,
     noise,
     shuffled,
@@ -71,6 +72,8 @@ def sources(settings: Settings) -> dict[str, Gather]:
         enter({f"pairs-{schedule}": played}, subjects.whole_games(settings))
     enter({"damped": damped.gathered}, subjects.whole_games(settings))
     enter({"spread": shuffled.gathered}, subjects.whole_games(settings))
+    enter({"matrices": matrices.of_table_2}, subjects.decomposed(settings))
+    enter({"matrices": matrices.of_residual}, subjects.residual(settings))
     enter({"costs": costs}, subjects.timed(settings))
     return gatherers
 

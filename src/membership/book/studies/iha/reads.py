@@ -26,6 +26,9 @@ FORMS, FORMS_OF_DECOMPOSED, SWEEPS, SOLVED = (
 FIRST, FIRST_FORMS = (_files([kind], subjects.first) for kind in subjects.MAIN)
 GAMES, TIMED = _files(subjects.GAME, subjects.games), _files(["costs"], subjects.timed)
 WHOLE_GAMES = _files(subjects.WHOLE_GAME, subjects.whole_games)
+MATRICES, RESIDUAL = (
+    _files(subjects.MATRICES, select) for select in (subjects.decomposed, subjects.residual)
+)
 DAMPED = _files(subjects.DAMPED, subjects.whole_games)
 SPREADS = _files(subjects.SPREAD, subjects.whole_games)
 NOISES, DROPPED = (_files(kind, subjects.first) for kind in (subjects.NOISE, subjects.DROPPED))

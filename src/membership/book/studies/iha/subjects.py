@@ -110,8 +110,9 @@ LEFT_OUT = ("outputs-left-out", "white-box-left-out")
 DEEP_DAMPINGS = {"IHA (CG) eps=2e-1": 0.2, "IHA (CG) eps=5e-1": 0.5}
 # The clean game at scale is played with logistic regression, on digits where no larger set is.
 GAME, EMBEDDED, AT_SCALE = ("pairs-game",), "digits-odd", ("mnist", "fashion_mnist")
+IMAGES = "fashion_mnist"
 SCHEDULES = ("cosine", "constant")
-SPREAD, DAMPED = ("spread",), ("damped",)
+SPREAD, DAMPED, MATRICES = ("spread",), ("damped",), ("matrices",)
 WHOLE_GAME = tuple(f"pairs-{schedule}" for schedule in SCHEDULES)
 # Beside the quadratic forms: lengths, and where a model lies along the direction in which z would
 # move the minimum, that direction found with one half of the models on D' or the other.
@@ -145,6 +146,8 @@ class Subject:
     full : bool
         The paper's own network, too large to decompose its Hessian: no sweep, no conjugate
         gradients beside it, and one target of each pair.
+    residual : bool
+        A small residual network with batch norm.
     n_models, most_parameters : int
         0: the settings'.
     """
@@ -153,6 +156,7 @@ class Subject:
     deep: bool = False
     large: bool = False
     full: bool = False
+    residual: bool = False
     n_models: int = 0
     most_parameters: int = 0
 
@@ -161,6 +165,8 @@ class Subject:
         """The end of its files' names."""
         base = re.sub(r"[^A-Za-z0-9]+", "-", self.name.rsplit("/", maxsplit=1)[-1]).strip("-")
         # Of simulated records there are more under another name.
+        if self.residual:
+            return f"{base.lower()}-resnet"
         more = "-deep" if self.deep else "-large" if self.large and ":" not in self.name else ""
         return base.lower() + more
 
@@ -241,6 +247,12 @@ def first(settings: "Settings") -> list[Subject]:
 def deep(settings: "Settings") -> list[Subject]:
     """The variants with a deeper network."""
     return [subject for subject in variants(settings) if subject.deep]
+
+
+def residual(settings: "Settings") -> list[Subject]:
+    """The images that the small residual network is trained on: digits where no larger set is."""
+    large = IMAGES in settings.datasets and settings.profile == "paper"
+    return [Subject(IMAGES if large else "digits", residual=True)]
 
 
 def left_out(settings: "Settings") -> list[Subject]:
