@@ -51,8 +51,8 @@ from membership.book.exhibits.panels import PLURALS, Panel
 from membership.book.exhibits.sentences import joined
 from membership.book.published.outcomes import MARKS
 from membership.book.running.chapter_files import chapters, settings_class
+from membership.book.site import exercises, overview, statistics
 from membership.book.site import moving as pictures
-from membership.book.site import notebook_copies, overview, statistics
 from membership.book.site import worked as by_hand
 from membership.book.site.attack_finder import COSTS, IMPLIED
 from membership.book.site.attack_finder import cases as every_case
@@ -76,9 +76,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("config-inited", _choose_mathjax)
     app.connect("build-finished", _drop_what_no_page_loads)
     app.connect("build-finished", overview.write_copies)
-    app.connect("source-read", notebook_copies.show_outputs)
-    app.connect("build-finished", notebook_copies.write_exercises)
-    app.connect("build-finished", notebook_copies.write_downloads)
+    app.connect("source-read", exercises.show_outputs)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -327,7 +325,7 @@ def base(context: Any) -> str:
 _FUNCTIONS = (
     *(attacks, calculated, counts, interval, number, printed, ref, says, verdict, worked),
     *(bars, cases, claim, moving, score, tally, verdicts, own_data),
-    *(notebook_copies.levels, statistics.lasted),
+    *(exercises.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {
     function.__name__: update_wrapper(partial(function), function) for function in _FUNCTIONS
