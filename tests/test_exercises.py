@@ -7,7 +7,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from membership.book.site import notebook_copies
+from membership.book.site import exercises
 
 FOLDER = Path(__file__).parents[1] / "book" / "exercises"
 # A chapter that somebody begins has none yet.
@@ -34,7 +34,7 @@ def test_every_chapter_has_three_to_five_exercises_with_solutions(chapter):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_exercise_says_how_hard_it_is_and_each_level_has_one(chapter):
     text = (FOLDER / f"{chapter}.md").read_text(encoding="utf-8")
-    lines = notebook_copies.levels(chapter).splitlines()
+    lines = exercises.levels(chapter).splitlines()
     assert [line.partition(":")[0] for line in lines] == ["- *Easy*", "- *Medium*", "- *Hard*"]
     assert all(f"exercises/{chapter}.md#" in line for line in lines)
     titles = [line.removeprefix("## ") for line in text.splitlines() if line.startswith("## ")]

@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from membership.arrays import BoolArray, FloatArray
 from membership.errors import InputError
 from membership.signals import loss_of_log_odds
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 # Kinds that speak of the same models and records; each of the other two stands alone.
 TOGETHER = ("outputs", "white_box", "posterior")
@@ -86,7 +88,7 @@ class Observed:
         return {k.removeprefix(start): v for k, v in self.arrays.items() if k.startswith(start)}
 
 
-def observe(*evidence: xr.Dataset, target: int = 0, references: int | None = None) -> Observed:
+def observe(*evidence: "xr.Dataset", target: int = 0, references: int | None = None) -> Observed:
     """Look at evidence as an adversary who attacks one model.
 
     Parameters
@@ -173,7 +175,7 @@ def _outside(values: np.ndarray, inside: BoolArray) -> np.ndarray:
     return np.take_along_axis(values, first, axis=0)
 
 
-def _labels(evidence: xr.Dataset, dim: str) -> np.ndarray:
+def _labels(evidence: "xr.Dataset", dim: str) -> np.ndarray:
     return evidence[dim].values if dim in evidence.coords else np.arange(evidence.sizes[dim])
 
 
@@ -184,11 +186,11 @@ def _place(labels: np.ndarray, number: int, dim: str, name: str = "target") -> i
     return int(places[0])
 
 
-def _numbers(evidence: xr.Dataset, name: str) -> np.ndarray:
+def _numbers(evidence: "xr.Dataset", name: str) -> np.ndarray:
     return evidence[name].values.astype(np.float64)
 
 
-def references_of(outputs: xr.Dataset | None, target: int) -> list[int]:
+def references_of(outputs: "xr.Dataset | None", target: int) -> list[int]:
     """Model numbers of the target's references: never itself, nor its complement.
 
     Where the evidence names its reference models, each target starts with another one, so that
@@ -204,7 +206,7 @@ def references_of(outputs: xr.Dataset | None, target: int) -> list[int]:
     return [int(model) for model in order if model not in own]
 
 
-def complements_of(evidence: xr.Dataset, target: int) -> set[int]:
+def complements_of(evidence: "xr.Dataset", target: int) -> set[int]:
     """The models trained on exactly the records that the target was not, named as such or not."""
     targets, named = evidence.attrs.get("targets", []), evidence.attrs.get("complements", [])
     labels = _labels(evidence, "model").tolist() if "model" in evidence.sizes else []
@@ -226,7 +228,7 @@ def complements_of(evidence: xr.Dataset, target: int) -> set[int]:
     return {int(model) for model in complements}
 
 
-def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
+def _of_outputs(evidence: "xr.Dataset", target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
     labels = _labels(evidence, "model")
     at = _place(labels, target, "model")
     references = [_place(labels, number, "model", "references") for number in order]
@@ -259,7 +261,7 @@ def _of_outputs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np
     return record, arrays
 
 
-def _predicted(evidence: xr.Dataset, at: int, references: list[int]) -> Arrays:
+def _predicted(evidence: "xr.Dataset", at: int, references: list[int]) -> Arrays:
     """Moments of the target's hinge: regressed, and of references not trained on the record."""
     arrays: Arrays = {}
     for moment in ("mean", "sd"):
@@ -278,7 +280,9 @@ def _predicted(evidence: xr.Dataset, at: int, references: list[int]) -> Arrays:
     return arrays
 
 
-def _of_white_box(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
+def _of_white_box(
+    evidence: "xr.Dataset", target: int, order: list[int]
+) -> tuple[np.ndarray, Arrays]:
     at = _place(_labels(evidence, "target"), target, "target")
     arrays: Arrays = {"member": evidence["member"].values[at]}
     for name in ("log_odds", "loss", "leverage", "reference_log_odds", "step_product"):
@@ -290,7 +294,7 @@ def _of_white_box(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[
     return record, arrays
 
 
-def _forms(evidence: xr.Dataset, form: FloatArray) -> Arrays:
+def _forms(evidence: "xr.Dataset", form: FloatArray) -> Arrays:
     """Forms (inverse, term, records) by name, the first inverse that fits each."""
     inverses, forms = evidence.attrs.get("inverses", []), {}
     if len(inverses) != len(form):
@@ -308,7 +312,9 @@ def _forms(evidence: xr.Dataset, form: FloatArray) -> Arrays:
     return forms
 
 
-def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
+def _of_posterior(
+    evidence: "xr.Dataset", target: int, order: list[int]
+) -> tuple[np.ndarray, Arrays]:
     labels, arrays = _labels(evidence, "reference"), {}
     chosen = [int(np.flatnonzero(labels == r)[0]) for r in order if r in labels]
     for v, variant in enumerate(_labels(evidence, "variant")):
@@ -324,7 +330,7 @@ def _of_posterior(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[
     return _labels(evidence, "record"), arrays
 
 
-def _of_pairs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
+def _of_pairs(evidence: "xr.Dataset", target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
     """Every record twice: asked of the target trained without it, then of the one with it."""
     replicates = _labels(evidence, "replicate")
     at = _place(replicates, target, "replicate")
@@ -354,7 +360,7 @@ def _of_pairs(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.n
     return np.tile(record, 2), arrays
 
 
-def _of_steps(evidence: xr.Dataset, target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
+def _of_steps(evidence: "xr.Dataset", target: int, order: list[int]) -> tuple[np.ndarray, Arrays]:
     at = _place(_labels(evidence, "model"), target, "model")
     arrays: Arrays = {"member": evidence["member"].values[at]}
     for name in ("distance", "susceptibility"):

@@ -4,7 +4,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import optimize, special, stats
+import scipy
+from scipy import special
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
 from membership.attacks.adversary import REFERENCES, Observed
@@ -32,8 +33,8 @@ class _Predictive(NamedTuple):
 
     def log_density(self, phi: FloatArray, predictive: str) -> FloatArray:
         if predictive == "normal":
-            return stats.norm.logpdf(phi, self.mean, np.sqrt(self.variance))
-        return stats.t.logpdf(phi, self.degrees, self.mean, self._width())
+            return scipy.stats.norm.logpdf(phi, self.mean, np.sqrt(self.variance))
+        return scipy.stats.t.logpdf(phi, self.degrees, self.mean, self._width())
 
     def surprise(self, phi: FloatArray, predictive: str) -> FloatArray:
         """How far above this side a signal lies."""
@@ -41,7 +42,7 @@ class _Predictive(NamedTuple):
             return (phi - self.mean) / np.sqrt(self.variance)
         above = (phi - self.mean) / self._width()
         if np.isinf(self.degrees).all():
-            return -stats.norm.logsf(above)
+            return -scipy.stats.norm.logsf(above)
         return -student_log_survival(above, self.degrees)
 
     def _width(self) -> FloatArray:
@@ -157,7 +158,7 @@ def prior_of_variances(variance: FloatArray, degrees: FloatArray) -> tuple[float
         shape = SHAPES[0]
     else:
         shape = np.exp(
-            optimize.brentq(
+            scipy.optimize.brentq(
                 lambda x: np.log(special.polygamma(1, np.exp(x)) / excess), *np.log(SHAPES)
             )
         )

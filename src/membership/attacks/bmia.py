@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from membership.arrays import LARGEST, FloatArray, as_float64, deviation, whole
 from membership.attacks.adversary import Observed
@@ -155,7 +156,7 @@ def bmia_p_value(
     z = bmia_sampled(target_hinge, sampled_hinge)
     n = len(sampled_hinge)
     t = z / np.sqrt(1 + 1 / n) if calibrated else z * np.sqrt(n)
-    return student_log_survival(t, n - 1) if log else stats.t.sf(t, n - 1)
+    return student_log_survival(t, n - 1) if log else scipy.stats.t.sf(t, n - 1)
 
 
 def bmia_mixture(
@@ -279,15 +280,15 @@ def _by_total_variance(target: FloatArray, mean: FloatArray, sd: FloatArray) -> 
         dof = (count - 1) * np.square(1 + within / between)
     # Beyond so many degrees Student's law is the normal one.
     few = dof < MANY
-    result = -stats.norm.logsf(t)
+    result = -scipy.stats.norm.logsf(t)
     result[few] = -student_log_survival(t[few], dof[few])
     return result
 
 
 def _mixture(z: FloatArray) -> FloatArray:
     """Log-odds of the equal mixture of Gaussians, from z of shape (references, records)."""
-    return special.logsumexp(stats.norm.logcdf(z), axis=0) - special.logsumexp(
-        stats.norm.logsf(z), axis=0
+    return special.logsumexp(scipy.stats.norm.logcdf(z), axis=0) - special.logsumexp(
+        scipy.stats.norm.logsf(z), axis=0
     )
 
 
@@ -391,11 +392,11 @@ def student_log_survival(t: FloatArray, dof: float | FloatArray) -> FloatArray:
     t^2)`, and the incomplete beta function is :math:`I_x(a, b) = x^a (1 - x)^b
     {}_2F_1(a + b, 1; a + 1; x) / (a B(a, b))` (DLMF 8.17.8).
     """
-    survival = stats.t.sf(t, dof)
+    survival = scipy.stats.t.sf(t, dof)
     far = survival < SMALLEST
     result = np.log(np.where(far, 1.0, survival))
     # Far below zero the survival function rounds to 1; its logarithm does not.
-    result = np.where(t < 0, np.log1p(-stats.t.cdf(np.minimum(t, 0), dof)), result)
+    result = np.where(t < 0, np.log1p(-scipy.stats.t.cdf(np.minimum(t, 0), dof)), result)
     dof = np.broadcast_to(dof, t.shape)[far]
     a, x = dof / 2, dof / (dof + t[far] ** 2)
     series = special.hyp2f1(a + 0.5, 1.0, a + 1.0, x)

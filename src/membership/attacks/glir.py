@@ -12,8 +12,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.linalg import solve_triangular
-from scipy.stats import ncx2
 
 from membership.arrays import FloatArray, as_float64, one_of
 from membership.attacks.adversary import Observed
@@ -253,7 +253,7 @@ def released_score(distance: Any, susceptibility: Any, n: int, d: int) -> FloatA
     # There SciPy, which the code asks, may have given up; elsewhere it agrees and is far slower.
     doubtful = (log_p < UNDERFLOW_IN_SCIPY) & (log_p > AUTHORS_FLOOR)
     doubtful &= np.maximum(x, noncentrality) <= LARGEST_IN_SCIPY
-    log_p[doubtful] = ncx2.logcdf(x[doubtful], d, noncentrality[doubtful])
+    log_p[doubtful] = scipy.stats.ncx2.logcdf(x[doubtful], d, noncentrality[doubtful])
     return -np.maximum(log_p, AUTHORS_FLOOR)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+import scipy
 
 from membership.arrays import BoolArray, FloatArray, as_float64, one_of
 from membership.attacks.adversary import LEFT_OUT, REFERENCES, Observed
@@ -178,11 +178,13 @@ def lira_variants(
 def _score(phi: FloatArray, choice: Choice, fit: Callable[[str, Choice], _Normal]) -> FloatArray:
     if choice.mode == "online":
         member, out = fit("IN", choice), fit("OUT", choice)
-        return norm.logpdf(phi, member.mean, member.std) - norm.logpdf(phi, out.mean, out.std)
+        return scipy.stats.norm.logpdf(phi, member.mean, member.std) - scipy.stats.norm.logpdf(
+            phi, out.mean, out.std
+        )
     out = fit("OUT", choice)
     if choice.sided == "one":
         return (phi - out.mean) / out.std
-    return -norm.logpdf(phi, out.mean, out.std)
+    return -scipy.stats.norm.logpdf(phi, out.mean, out.std)
 
 
 def _fit(of: Side, variance: str, side: str) -> _Normal:

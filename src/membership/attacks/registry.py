@@ -7,17 +7,19 @@ through the checks that hold for all. Other packages declare theirs in the same 
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 
 from membership.arrays import BoolArray, FloatArray
 from membership.attacks import installed
 from membership.attacks.adversary import REGRESSED, Observed, observe
 from membership.attacks.words import Knowledge, References, words
 from membership.errors import InputError, brief, suggest
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 # What an attack's reference models were trained on.
 OUT, BOTH = References.OUT.value, References.BOTH.value
@@ -163,7 +165,7 @@ class Attack:
         return scored
 
     def on(
-        self, *evidence: xr.Dataset, target: int = 0, references: int | None = None
+        self, *evidence: "xr.Dataset", target: int = 0, references: int | None = None
     ) -> FloatArray:
         """Scores of one target's records, from evidence as `observe` takes it; errors as there."""
         return self.of(observe(*evidence, target=target, references=references))
@@ -251,7 +253,7 @@ def registry(*, others: bool = True) -> dict[str, Attack]:
     return {name: ATTACKS[name] for name in names if others or ATTACKS[name].of_this_package}
 
 
-def requirements(attacks: Iterable[Attack] | None = None) -> pd.DataFrame:
+def requirements(attacks: Iterable[Attack] | None = None) -> "pd.DataFrame":
     """What each attack may know, and where it is from.
 
     Parameters
@@ -265,6 +267,8 @@ def requirements(attacks: Iterable[Attack] | None = None) -> pd.DataFrame:
         Columns attack, model access, reference models, training records, leave-one-out knowledge,
         knowledge, evidence, paper, equation, function; a row an attack.
     """
+    import pandas as pd
+
     chosen = registry().values() if attacks is None else attacks
     return pd.DataFrame(
         [
@@ -327,7 +331,7 @@ class ScoreTable:
     targets: tuple[int, ...]
 
 
-def scores(*evidence: xr.Dataset, target: int = 0, references: int | None = None) -> Scores:
+def scores(*evidence: "xr.Dataset", target: int = 0, references: int | None = None) -> Scores:
     """Attack one model in every way that evidence allows.
 
     Parameters
@@ -366,7 +370,7 @@ def scores(*evidence: xr.Dataset, target: int = 0, references: int | None = None
 
 
 def score_table(
-    *evidence: xr.Dataset, targets: tuple[int, ...] | None = None, references: int | None = None
+    *evidence: "xr.Dataset", targets: tuple[int, ...] | None = None, references: int | None = None
 ) -> ScoreTable:
     """Attack several models: `scores` of each, over the same columns.
 

@@ -4,7 +4,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 from tqdm import tqdm
 
 from membership import metrics
@@ -105,7 +105,7 @@ def _different(table: ScoreTable) -> list[str]:
     """Attacks of which none ranks all records as another does: two names of one score pay once."""
     first: dict[bytes, str] = {}
     for name in table.score:
-        ranks = [rankdata(score, "dense") for score, _ in _cases(table, name)]
+        ranks = [scipy.stats.rankdata(score, "dense") for score, _ in _cases(table, name)]
         first.setdefault(np.concatenate(ranks).tobytes(), name)
     return [*first.values()]
 

@@ -4,10 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from membership.arrays import BoolArray
 from membership.audit import promises
@@ -475,6 +471,11 @@ def _shift(x: Any, y: np.ndarray, member: BoolArray) -> list[str]:
     rows = np.random.default_rng(0).permutation(len(x))[:LOOKED_AT]
     if min(np.bincount(member[rows], minlength=2)) < 10:
         return []
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     blind = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     shown = [one.reshape(len(one), -1) for one, _ in in_parts(x[rows], y[rows])]
     flat = np.c_[np.concatenate(shown).astype(np.float64), y[rows]]

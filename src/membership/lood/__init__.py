@@ -4,7 +4,11 @@ How far apart are the posteriors f_D and f_D' of a Gaussian process, where D' is
 (or a group) more, when they are observed at some queries?
 
 Every record at once
-    `leave_one_out`, `LeaveOneOut`
+    `leave_one_out`, `LeaveOneOut`; of 100,000 records, some: `leave_some_out`, `SomeLeftOut`
+Every record or group at any queries
+    `influence`, `Influence`; `leave_groups_out`, `twins`
+The noise that the labels ask for
+    `choose_noise`, `NoiseChoice`
 Networks trained with a record and without it
     `trained_ensembles`
 One record or group, any queries
@@ -24,6 +28,9 @@ relative to f_D is proportional to N(y_S; f(S), noise), so given f(S) the rest o
 one law under both. By data processing, no set of queries has a larger f-divergence, AUC or power
 at any false-positive rate than S itself.
 
+Every function takes its arguments in one order: kernel, x, y, differing, query, noise. A kernel is
+one of `membership.nngp`, scikit-learn or GPyTorch, a function of two sets of records, or a matrix.
+
 The closed forms need NumPy and SciPy only. What works by gradient imports JAX when first used.
 """
 
@@ -41,6 +48,9 @@ from membership.lood.comparison import (
     tradeoff,
 )
 from membership.lood.contrast import Contrast
+from membership.lood.influence import Influence, influence, leave_groups_out, twins
+from membership.lood.many import SomeLeftOut, leave_some_out
+from membership.lood.noise import NoiseChoice, choose_noise
 from membership.lood.process import Posterior, posterior
 from membership.lood.reconstruction import Reconstruction, reconstruct
 
@@ -59,23 +69,31 @@ _BY_GRADIENT = {
 __all__ = [
     "Comparison",
     "Contrast",
+    "Influence",
     "LeaveOneOut",
+    "NoiseChoice",
     "NormalisedComparison",
     "Optimum",
     "Posterior",
     "Reconstruction",
+    "SomeLeftOut",
+    "choose_noise",
     "compare",
     "compare_normalised",
     "distinguishability",
     "gradient",
+    "influence",
     "least_stationary",
+    "leave_groups_out",
     "leave_one_out",
+    "leave_some_out",
     "maximise",
     "maximise_each",
     "posterior",
     "reconstruct",
     "tradeoff",
     "trained_ensembles",
+    "twins",
 ]
 
 

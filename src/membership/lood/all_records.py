@@ -9,7 +9,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from membership.arrays import FloatArray
 from membership.errors import InputError
 from membership.lood.contrast import Contrast, told
-from membership.lood.process import inverse_factor, outputs, symmetric_matrix
+from membership.lood.kernels import matrix_of, symmetric_matrix
+from membership.lood.process import inverse_factor, outputs
 from membership.nngp.checks import positive
 
 
@@ -25,6 +26,7 @@ class LeaveOneOut:
     auc : of the best test between f_D and f_D', in [1/2, 1).
     variance : the posterior variance at the record without it.
     residual : of shape (records, outputs), label less prediction without the record.
+    log_density : of the record's label, noise included, under the model without it; in nats.
     """
 
     kl: FloatArray
@@ -33,9 +35,17 @@ class LeaveOneOut:
     auc: FloatArray
     variance: FloatArray
     residual: FloatArray
+    log_density: FloatArray
 
 
-def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
+def leave_one_out(
+    kernel: Any = None,
+    x: Any = None,
+    y: Any = None,
+    noise: Any = None,
+    *,
+    kernel_matrix: Any = None,
+) -> LeaveOneOut:
     """Leave each record out of a Gaussian process in turn and query the record itself.
 
     With A = (K + noise I)^-1, leaving record i out gives the variance v_i = (K A)_ii / A_ii at it,
@@ -46,8 +56,8 @@ def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
 
     Parameters
     ----------
-    kernel_matrix : array of shape (n, n)
-        Of all records.
+    kernel, x
+        As `posterior`. A matrix may go without `x`: ``leave_one_out(kernel_matrix, y, noise)``.
     y : array of shape (n,) or (n, outputs)
     noise : float
         Variance of the labels' noise, above 0.
@@ -62,24 +72,48 @@ def leave_one_out(kernel_matrix: Any, y: Any, noise: float) -> LeaveOneOut:
         The matrix is not symmetric, not positive semi-definite or 0, a shape does not match, the
         noise is not above 0 or so small that float64 cannot tell, or a second matrix of this size
         does not fit into memory.
+
+    Examples
+    --------
+    >>> from sklearn.gaussian_process.kernels import Matern
+    >>> from membership import lood
+    >>> x, y = [[0.0], [0.1], [2.0]], [0.0, 1.0, 0.0]
+    >>> lood.leave_one_out(Matern(nu=2.5), x, y, 0.1).auc.round(2)
+    array([0.82, 0.83, 0.7 ])
     """
+    if noise is None:
+        x, y, noise = None, x, y
+    elif y is None:
+        x, y = None, x
+    matrix = matrix_of(kernel if kernel_matrix is None else kernel_matrix, x)
     noise = positive("noise", noise)
-    matrix = symmetric_matrix(kernel_matrix)
     y = outputs("y", y, len(matrix))
     factor = inverse_factor(matrix, noise)
     diagonal = np.einsum("ij,ij->j", factor, factor)
     residual = factor.T @ (factor @ y) / diagonal[:, None]
     variance = _explained(matrix, factor, diagonal, noise) / diagonal
-    share = variance / (variance + noise)
+    return told_of(diagonal, variance, residual, noise)
+
+
+def told_of(
+    precision: FloatArray, variance: FloatArray, residual: FloatArray, noise: float
+) -> LeaveOneOut:
+    """Tell both models apart, from the moments of each record without it."""
+    share, squared = variance / (variance + noise), np.square(residual).sum(axis=1)
     with np.errstate(over="ignore"):
-        move = np.square(residual).sum(axis=1) * share**2
+        move = squared * share**2
         # The variance with the record is noise * share.
-        shift = np.square(residual).sum(axis=1) * share / noise
-        excess = variance / noise
-    contrast = told(excess[:, None], shift[:, None], move / 2, y.shape[1])
-    return LeaveOneOut(
-        contrast.kl(), contrast.kl_reverse(), move / 2, contrast.auc(), variance, residual
-    )
+        shift, excess = squared * share / noise, variance / noise
+    contrast = told(excess[:, None], shift[:, None], move / 2, residual.shape[1])
+    both = contrast.kl(), contrast.kl_reverse()
+    density = log_density(precision, residual)
+    return LeaveOneOut(*both, move / 2, contrast.auc(), variance, residual, density)
+
+
+def log_density(precision: FloatArray, residual: FloatArray) -> FloatArray:
+    """Log density of residuals (n, outputs) of such a precision (n,), summed over outputs."""
+    squared = np.square(residual).sum(axis=1)
+    return 0.5 * (residual.shape[1] * np.log(precision / (2 * np.pi)) - precision * squared)
 
 
 # Where this share or less is explained, 1 - noise A_ii has lost the digits of (K A)_ii.

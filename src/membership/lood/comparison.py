@@ -12,6 +12,7 @@ import numpy as np
 from membership.arrays import FloatArray, deviation, one_of
 from membership.errors import InputError
 from membership.lood.contrast import MEASURES, Contrast, told
+from membership.lood.kernels import Rows, points, read
 from membership.lood.process import (
     Posterior,
     differing_records,
@@ -23,8 +24,7 @@ from membership.lood.process import (
     queries,
     whitened,
 )
-from membership.nngp.checks import positive, records
-from membership.nngp.kernels import Kernel
+from membership.nngp.checks import positive
 
 # A smaller share of the prior variance has hardly a digit left.
 _ROUNDING = 64 * np.finfo(np.float64).eps
@@ -125,25 +125,28 @@ def separate(prior, cross_d, cross_s, state_d, state_s, xp: ModuleType = np):
     b = (cross_s - reduced @ reduced_s) @ root.T
     fall = (b * b).sum(axis=1)
     move = xp.square(b @ surprise).sum(axis=1)
-    left = variance - fall
+    left = left_variance(variance - fall, prior, xp)
+    return (fall / left)[:, None], (move / left)[:, None], move / 2
+
+
+def left_variance(left, prior, xp: ModuleType = np):
+    """The variance with the records, infinite where the kernel leaves none and nothing is told."""
     if xp is np and ((left <= _ROUNDING * prior) & (prior > 0)).any():
         raise InputError(
             "the variance at a query is lost in the rounding of the kernel: give more noise, or "
             "another query"
         )
-    # Where the kernel leaves no variance at all (a zero image), nothing is told either.
-    left = xp.where(left > 0, left, xp.inf)
-    return (fall / left)[:, None], (move / left)[:, None], move / 2
+    return xp.where(left > 0, left, xp.inf)
 
 
 def compare(
-    kernel: Kernel, x: Any, y: Any, differing: Any, noise: float, allow_repeated: bool = False
+    kernel: Any, x: Any, y: Any, differing: Any, noise: float, allow_repeated: bool = False
 ) -> Comparison:
     """Prepare the posteriors with and without some records, for queries to come.
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : Kernel, or another as `posterior` takes
     x, y : array of shape (n, ...) and (n,) or (n, outputs)
         D, without the differing records.
     differing : tuple (x_s, y_s)
@@ -158,8 +161,8 @@ def compare(
     InputError
         As `posterior`; or a differing record has another shape or is in `x` already.
     """
-    noise = positive("noise", noise)
-    x = records("x", x)
+    kernel, noise = read(kernel), positive("noise", noise)
+    x = points(kernel, "x", x)
     y = outputs("y", y, len(x))
     x_s, y_s = differing_records(differing, x, y, allow_repeated)
     base = posterior(kernel, x, y, noise)
@@ -171,7 +174,7 @@ def compare(
 
 
 def distinguishability(
-    kernel: Kernel,
+    kernel: Any,
     x: Any,
     y: Any,
     differing: Any,
@@ -205,13 +208,14 @@ def distinguishability(
         As `compare`, or the query has another shape, or the measure is unknown.
     """
     one_of("measure", measure, MEASURES)
-    queries(query, records("x", x))
+    kernel = read(kernel)
+    queries(query, points(kernel, "x", x))
     comparison = compare(kernel, x, y, differing, noise, allow_repeated)
     return comparison.measure(query, measure, joint)
 
 
 def tradeoff(
-    kernel: Kernel, x: Any, y: Any, differing: Any, query: Any, noise: float, alpha: Any
+    kernel: Any, x: Any, y: Any, differing: Any, query: Any, noise: float, alpha: Any
 ) -> FloatArray:
     """False-negative rate of the best test between the posteriors at false-positive rate `alpha`.
 
@@ -285,7 +289,7 @@ class NormalisedComparison:
 
 
 def compare_normalised(
-    kernel: Kernel, x: Any, y: Any, differing: Any, noise: float
+    kernel: Any, x: Any, y: Any, differing: Any, noise: float
 ) -> NormalisedComparison:
     """Prepare both posteriors where each normalises records by its own training set.
 
@@ -302,15 +306,19 @@ def compare_normalised(
     InputError
         As `compare`.
     """
-    noise = positive("noise", noise)
-    x = records("x", x)
+    kernel, noise = read(kernel), positive("noise", noise)
+    if isinstance(kernel, Rows):
+        raise InputError(
+            "kernel is a matrix, which no normalisation changes: give a kernel or a function"
+        )
+    x = points(kernel, "x", x)
     y = outputs("y", y, len(x))
     x_s, y_s = differing_records(differing, x, y, allow_repeated=False)
     larger = np.concatenate([x, x_s]), np.concatenate([y, y_s])
     return NormalisedComparison(_side(kernel, x, y, noise), _side(kernel, *larger, noise), x_s)
 
 
-def _side(kernel: Kernel, x: FloatArray, y: FloatArray, noise: float) -> Side:
+def _side(kernel: Any, x: FloatArray, y: FloatArray, noise: float) -> Side:
     axes = (0, *range(2, x.ndim)) if x.ndim > 2 else (0,)
     mean, std = x.mean(axis=axes, keepdims=True)[0], deviation(x, axes, keepdims=True)[0]
     # A constant feature stays at zero.

@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.linalg import eigh_tridiagonal
-from scipy.stats import ncx2, norm
 
 from membership.arrays import FloatArray, one_of
 from membership.errors import InputError
@@ -223,13 +223,13 @@ class Distance:
         if self.centre > 10:
             # SciPy's overflows on smaller values, whose probability is below 1e-21.
             x = np.maximum(x, 1e-6)
-        return ncx2.sf(x, *self.law) if upper else ncx2.cdf(x, *self.law)
+        return scipy.stats.ncx2.sf(x, *self.law) if upper else scipy.stats.ncx2.cdf(x, *self.law)
 
     def quantile(self, p: FloatArray, upper: bool) -> FloatArray:
         """The x whose tail is p."""
         if upper:
-            return ncx2.isf(p, *self.law)
-        x = ncx2.ppf(np.maximum(p, _RARE), *self.law)
+            return scipy.stats.ncx2.isf(p, *self.law)
+        x = scipy.stats.ncx2.ppf(np.maximum(p, _RARE), *self.law)
         rare = p < _RARE
         if rare.any():
             # SciPy's finds none here.
@@ -243,13 +243,13 @@ class Distance:
         left = y[..., None] - self.curve * self.nodes
         # The root of z + curve z^2 = left near 0; the other is beyond -2,000.
         z = 2 * left / (1 + np.sqrt(np.maximum(1 + 4 * self.curve * left, 0)))
-        return norm.cdf(-z if upper else z) @ self.weights
+        return scipy.stats.norm.cdf(-z if upper else z) @ self.weights
 
     def standardised_quantile(self, p: FloatArray, upper: bool) -> FloatArray:
         """The y whose tail is p."""
         if not self.far:
             return (self.quantile(p, upper) - self.centre**2) / (2 * self.centre)
-        z = norm.isf(p) if upper else norm.ppf(p)
+        z = scipy.stats.norm.isf(p) if upper else scipy.stats.norm.ppf(p)
         # The quantile at each node alone; that of their mixture lies between.
         low, high = (z + self.curve * (z**2 + end) for end in (self.nodes.min(), self.nodes.max()))
         return _bisected(self.standardised_tail, p, low, high, upper)

@@ -9,7 +9,7 @@ import numpy as np
 from membership.arrays import one_of
 from membership.errors import InputError
 from membership.lood.contrast import Contrast
-from membership.lood.process import Posterior, moments, posterior, priors, require_kernel
+from membership.lood.process import Posterior, moments, posterior, priors, require_gradients
 from membership.lood.search import (
     BY_GRADIENT,
     Objective,
@@ -88,7 +88,7 @@ def maximise_each(
         As `posterior` and `maximise`, or a row is not one of a record.
     """
     one_of("measure", measure, BY_GRADIENT)
-    require_kernel(kernel, "traceable", "traceable_diagonal")
+    require_gradients(kernel)
     whole = posterior(kernel, x, y, noise)
     start = starts_of(start, whole)
     require_variance(priors(kernel, start) == 0, len(start))

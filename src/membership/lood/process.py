@@ -10,8 +10,8 @@ from scipy.linalg.lapack import dtrtri  # pyrefly: ignore[missing-module-attribu
 from membership import memory
 from membership.arrays import LARGEST, FloatArray, as_float64
 from membership.errors import InputError
+from membership.lood.kernels import points, read, row_numbers
 from membership.nngp.checks import positive, records
-from membership.nngp.kernels import Kernel
 
 
 def outputs(name: str, y: Any, n: int) -> FloatArray:
@@ -37,8 +37,7 @@ def differing_records(
     if not isinstance(differing, (tuple, list)) or len(differing) != 2:
         raise InputError("differing must be a pair (x_s, y_s): one record or a group, and labels")
     x_s, y_s = differing
-    single = np.ndim(x_s) == x.ndim - 1
-    x_s = records("differing", np.asarray(x_s)[None] if single else x_s, like=x)
+    x_s, single = _alike("differing", x_s, x)
     y_s = outputs("differing label", np.asarray(y_s)[None] if single else y_s, len(x_s))
     if y_s.shape[1] != y.shape[1]:
         raise InputError(f"differing label has {y_s.shape[1]} outputs; y has {y.shape[1]}")
@@ -54,41 +53,25 @@ def differing_records(
 
 def queries(query: Any, x: FloatArray) -> tuple[FloatArray, bool]:
     """Return queries (q, ...) and whether one came without its first axis."""
-    single = np.ndim(query) == x.ndim - 1
-    return records("query", np.asarray(query)[None] if single else query, like=x), single
+    return _alike("query", query, x)
 
 
-def require_kernel(kernel: Any, *needed: str) -> None:
-    """Raise an InputError unless a kernel is called and has the methods that are needed."""
-    if not callable(kernel) or not all(hasattr(kernel, name) for name in needed):
+def _alike(name: str, values: Any, x: FloatArray) -> tuple[FloatArray, bool]:
+    """Records as those of x, or row numbers where x is, and whether it was a single one."""
+    single = np.ndim(values) == x.ndim - 1
+    values = np.asarray(values)[None] if single else values
+    if x.ndim == 1:
+        return row_numbers(name, values), single
+    return records(name, values, like=x), single
+
+
+def require_gradients(kernel: Any) -> None:
+    """Raise an InputError unless a kernel is a JAX function too."""
+    if not hasattr(kernel, "traceable"):
         raise InputError(
-            f"kernel = {kernel!r}: give one of membership.nngp, or an nngp.Kernel of your own with "
-            "evaluate(x1, x2, xp) and evaluate_diagonal(x, xp); leave_one_out takes any matrix"
+            f"kernel = {kernel!r}: queries by gradient take one of membership.nngp, or an "
+            "nngp.Kernel of your own with evaluate(x1, x2, xp) and evaluate_diagonal(x, xp)"
         )
-
-
-def symmetric_matrix(matrix: Any) -> FloatArray:
-    """Return a square, symmetric, finite kernel matrix.
-
-    Raises
-    ------
-    InputError
-        It is something else; the message names an entry.
-    """
-    matrix = as_float64("kernel_matrix", matrix, 2)
-    n = len(matrix)
-    if matrix.shape != (n, n):
-        raise InputError(f"kernel_matrix has shape {matrix.shape}; give a square matrix")
-    size = float(np.abs(np.diagonal(matrix)).max())
-    for i in range(0, n, 512):
-        apart = np.abs(matrix[i : i + 512] - matrix[:, i : i + 512].T)
-        if apart.max() > 1e-10 * size:
-            row, column = np.unravel_index(apart.argmax(), apart.shape)
-            raise InputError(
-                f"kernel_matrix is not symmetric: entries ({row + i}, {column}) and its mirror "
-                f"differ by {apart.max():.2g}"
-            )
-    return matrix
 
 
 # A negative eigenvalue that rounding in the kernel may cause, relative to records x largest entry.
@@ -155,11 +138,11 @@ def whitened(covariance: FloatArray, cross: FloatArray) -> FloatArray:
     return (vectors[:, kept] / np.sqrt(values[kept])).T @ cross
 
 
-def priors(kernel: Kernel, query: FloatArray) -> FloatArray:
+def priors(kernel: Any, query: FloatArray) -> FloatArray:
     """k(q, q) of each query, refused where it is 0 by underflow: that of zeros may be 0."""
     prior = kernel.diagonal(query)
     faint = prior < np.finfo(np.float64).tiny
-    if faint.any() and query[faint].any():
+    if faint.any() and query.ndim > 1 and query[faint].any():
         raise InputError(
             "the kernel has vanished: it is 0 at a query that is not; give fewer layers, larger "
             "deviations or a larger query"
@@ -180,6 +163,7 @@ class Posterior:
     Attributes
     ----------
     kernel : Kernel
+        Or what stands for one: called with one set of records or two, and `diagonal`.
     x : array of shape (n, ...)
     y : array of shape (n, outputs)
     noise : float
@@ -190,7 +174,7 @@ class Posterior:
         (K + noise I)^-1 y.
     """
 
-    kernel: Kernel
+    kernel: Any
     x: FloatArray
     y: FloatArray
     noise: float
@@ -223,13 +207,14 @@ class Posterior:
         return cross @ self.weights, self.kernel(query) - reduced @ reduced.T
 
 
-def posterior(kernel: Kernel, x: Any, y: Any, noise: float) -> Posterior:
+def posterior(kernel: Any, x: Any, y: Any, noise: float) -> Posterior:
     """Condition a Gaussian process on noisy labels.
 
     Parameters
     ----------
-    kernel : Kernel
-        From `membership.nngp`.
+    kernel : Kernel, kernel of scikit-learn or GPyTorch, function, matrix or three
+        A function makes the matrix of two sets of records. To a matrix, records are the numbers
+        of its rows; to a triple (K_DD, K_QD, K_QQ), those of Q follow on those of D.
     x : array of shape (n, ...)
     y : array of shape (n,) or (n, outputs)
         Independent outputs with the same kernel.
@@ -241,9 +226,8 @@ def posterior(kernel: Kernel, x: Any, y: Any, noise: float) -> Posterior:
     InputError
         A shape, the noise or the kernel is unusable, or the matrices do not fit into memory.
     """
-    require_kernel(kernel, "diagonal")
-    noise = positive("noise", noise)
-    x = records("x", x)
+    kernel, noise = read(kernel), positive("noise", noise)
+    x = points(kernel, "x", x)
     y = outputs("y", y, len(x))
     factor = inverse_factor(kernel(x), noise)
     return Posterior(kernel, x, y, noise, factor, factor.T @ (factor @ y))

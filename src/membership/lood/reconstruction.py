@@ -8,6 +8,7 @@ import numpy as np
 from membership.arrays import FloatArray, whole
 from membership.errors import InputError
 from membership.lood.comparison import compare
+from membership.lood.process import require_gradients
 from membership.nngp.kernels import Kernel
 
 _GREY_LEVELS = 255
@@ -99,6 +100,7 @@ def reconstruct(
         ("n_queries", n_queries, 1),
     ):
         whole(name, value, least)
+    require_gradients(kernel)
     comparison = compare(kernel, x, y, differing, noise, allow_repeated)
     low, high = _bounds(comparison.without.x, bounds)
     joint = n_queries > 1

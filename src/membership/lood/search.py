@@ -21,7 +21,7 @@ from membership.lood.process import (
     posterior,
     priors,
     queries,
-    require_kernel,
+    require_gradients,
 )
 from membership.nngp.checks import positive
 from membership.nngp.kernels import Kernel
@@ -148,7 +148,7 @@ def _objective_of(
         kernel is not traceable.
     """
     one_of("measure", measure, BY_GRADIENT)
-    require_kernel(_kernel_of(comparison), "traceable", "traceable_diagonal")
+    require_gradients(_kernel_of(comparison))
     if isinstance(comparison, NormalisedComparison):
         if joint:
             raise InputError("joint = True: data-dependent normalisation takes separate queries")
@@ -474,7 +474,7 @@ def least_stationary(
     InputError
         As `compare` and `maximise`.
     """
-    require_kernel(kernel, "traceable")
+    require_gradients(kernel)
     base = posterior(kernel, x, y, noise)
     start = starts_of(start, base)
     require_variance(priors(kernel, start) == 0, len(start))

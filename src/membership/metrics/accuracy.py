@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from membership.arrays import as_scored, whole
 from membership.errors import InputError
@@ -121,7 +121,9 @@ def peak_accuracy_null(n_member: int, n_non_member: int, seed: int = 0) -> float
     whole("n_member", n_member)
     whole("n_non_member", n_non_member)
     if n_member == n_non_member:
-        return float(0.5 + (1.0 / binom.pmf(n_member, 2 * n_member, 0.5) - 1.0) / (4 * n_member))
+        return float(
+            0.5 + (1.0 / scipy.stats.binom.pmf(n_member, 2 * n_member, 0.5) - 1.0) / (4 * n_member)
+        )
     if n_member + n_non_member > _MOST_DRAWN:
         raise InputError(
             f"n_member = {n_member} and n_non_member = {n_non_member}: give the same, or "

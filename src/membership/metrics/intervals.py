@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from membership.arrays import (
     BoolArray,
@@ -125,7 +126,7 @@ def _clopper_pearson(
     if trials is None:
         raise InputError('"clopper-pearson" takes "tpr_at_fpr" or "accuracy"; else "bootstrap"')
     successes = round(statistic(score, member, **arguments) * trials)
-    low, high = stats.binomtest(successes, trials).proportion_ci(level, method="exact")
+    low, high = scipy.stats.binomtest(successes, trials).proportion_ci(level, method="exact")
     return float(low), float(high)
 
 
@@ -162,16 +163,18 @@ def auc_interval(score: Any, member: Any, level: float = 0.95) -> tuple[float, f
     """
     score, member = _two_of_each(score, member, level)
     n_in, n_out = int(member.sum()), int((~member).sum())
-    ranks = stats.rankdata(score)
-    above_out = (ranks[member] - stats.rankdata(score[member])) / n_out
-    below_in = 1 - (ranks[~member] - stats.rankdata(score[~member])) / n_in
+    ranks = scipy.stats.rankdata(score)
+    above_out = (ranks[member] - scipy.stats.rankdata(score[member])) / n_out
+    below_in = 1 - (ranks[~member] - scipy.stats.rankdata(score[~member])) / n_in
     area = float(above_out.mean())
     if area in (0.0, 1.0):
         pairs = min(n_in, n_out)
-        exact = stats.binomtest(round(area * pairs), pairs).proportion_ci(level, method="exact")
+        exact = scipy.stats.binomtest(round(area * pairs), pairs).proportion_ci(
+            level, method="exact"
+        )
         return float(exact.low), float(exact.high)
     error = np.sqrt(above_out.var(ddof=1) / n_in + below_in.var(ddof=1) / n_out)
-    half = stats.norm.ppf((1 + level) / 2) * error / (area * (1 - area))
+    half = scipy.stats.norm.ppf((1 + level) / 2) * error / (area * (1 - area))
     low, high = special.expit(special.logit(area) + np.array([-half, half]))
     return float(low), float(high)
 
@@ -225,7 +228,7 @@ def _likely_counts(n: int, rate: float) -> tuple[np.ndarray, FloatArray]:
     far = 6 * math.sqrt(n * rate * (1 - rate))
     low, high = max(0, math.floor(n * rate - far)), min(n, math.ceil(n * rate + far) + 12)
     count = np.arange(low, high + 1, max(1, (high - low) // 200))
-    weight = stats.binom.pmf(count, n, rate)
+    weight = scipy.stats.binom.pmf(count, n, rate)
     return count, weight / weight.sum()
 
 
@@ -304,7 +307,7 @@ def summary(
         error = float(np.std(means, ddof=1) * np.sqrt(np.sum(weights**2)))
         if asked is not None and np.ptp(means) == 0:
             error = max(error, scale * rate_error(mean / scale, asked))
-        half = float(stats.t.ppf(0.975, degrees)) * error
+        half = float(scipy.stats.t.ppf(0.975, degrees)) * error
         row |= {"low": max(mean - half, lowest), "high": min(mean + half, highest)}
         row["standard_error"] = error
     return {**row, "degrees_of_freedom": degrees, "n_repeats": len(means)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from membership.arrays import BoolArray, FloatArray, as_bool, as_float64, as_real, check_level
 from membership.errors import InputError
@@ -313,7 +313,7 @@ def _interval(
         variance = max(both, of_units, open_share * of_records)
         degrees = variance**2 * (number - 1) / of_units**2 if of_units > 0 else np.inf
     error = float(np.sqrt(variance))
-    half = float(stats.t.ppf((1 + level) / 2, degrees)) * error
+    half = float(scipy.stats.t.ppf((1 + level) / 2, degrees)) * error
     value = float(values.mean())
     return PairedInterval(value, value - half, value + half, error, float(degrees), number)
 

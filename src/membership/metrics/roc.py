@@ -4,11 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from scipy.stats import rankdata
-from sklearn import metrics as sklearn_metrics
+import scipy
 
-from membership.arrays import FloatArray, as_float64, as_scored, check_rate
+from membership.arrays import BoolArray, FloatArray, as_float64, as_scored, check_rate
 from membership.errors import InputError
 
 
@@ -35,8 +33,8 @@ def roc_curve(score: Any, member: Any) -> tuple[FloatArray, FloatArray]:
         Shapes differ, a score is NaN, or one class is missing.
     """
     score, member = as_scored(score, member)
-    fpr, tpr, _ = sklearn_metrics.roc_curve(member, _levels(score), drop_intermediate=False)
-    return fpr, tpr
+    hits, alarms = (np.r_[0, count] for count in _above(score, member))
+    return alarms / alarms[-1], hits / hits[-1]
 
 
 def auc(score: Any, member: Any) -> float:
@@ -47,7 +45,7 @@ def auc(score: Any, member: Any) -> float:
     score, member = as_scored(score, member)
     n_member = int(member.sum())
     # The Mann-Whitney statistic: average ranks count a tied pair as one half.
-    wins = rankdata(score)[member].sum() - n_member * (n_member + 1) / 2
+    wins = scipy.stats.rankdata(score)[member].sum() - n_member * (n_member + 1) / 2
     return float(wins / (n_member * (member.size - n_member)))
 
 
@@ -99,15 +97,25 @@ def average_precision(score: Any, member: Any, positive: str = "member") -> floa
     """
     score, member = as_scored(score, member)
     if positive == "member":
-        return float(sklearn_metrics.average_precision_score(member, _levels(score)))
+        return _average_precision(score, member)
     if positive == "non-member":
-        return float(sklearn_metrics.average_precision_score(~member, -_levels(score)))
+        return _average_precision(-score, ~member)
     raise InputError(f'positive is {positive!r}; give "member" or "non-member"')
 
 
-def _levels(score: FloatArray) -> np.ndarray:
-    """Number the distinct scores from the lowest: scikit-learn refuses infinite ones."""
-    return np.unique(score, return_inverse=True)[1]
+def _above(score: FloatArray, positive: BoolArray) -> tuple[np.ndarray, np.ndarray]:
+    """How many of either class score at least so high, by distinct scores from the highest."""
+    values, level = np.unique(score, return_inverse=True)
+    counts = (np.bincount(level[side], minlength=values.size) for side in (positive, ~positive))
+    hits, alarms = (np.cumsum(count[::-1]) for count in counts)
+    return hits, alarms
+
+
+def _average_precision(score: FloatArray, positive: BoolArray) -> float:
+    hits, alarms = _above(score, positive)
+    recall, precision = np.r_[0, hits] / hits[-1], hits / (hits + alarms)
+    # From the lowest score on, as scikit-learn sums.
+    return float(np.sum((np.diff(recall) * precision)[::-1]))
 
 
 def tpr_on(score: Any, member: Any, rates: FloatArray) -> FloatArray:
@@ -185,8 +193,8 @@ def curve_band(curves: FloatArray, rates: FloatArray) -> dict[str, Any]:
         As `roc_band`.
     """
     curves, rates = as_float64("curves", curves, 2), as_float64("rates", rates, 1)
-    mean, error = curves.mean(axis=0), stats.sem(curves, axis=0)
-    half = stats.t.ppf(0.975, len(curves) - 1) * error
+    mean, error = curves.mean(axis=0), scipy.stats.sem(curves, axis=0)
+    half = scipy.stats.t.ppf(0.975, len(curves) - 1) * error
     return {
         "fpr": rates,
         "tpr": mean,

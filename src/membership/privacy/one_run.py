@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from membership.arrays import BoolArray, FloatArray, as_scored, check_delta, check_level, whole
 from membership.errors import InputError
@@ -146,7 +147,7 @@ def chance(records: int, guessed: int, right: int, epsilon: float, delta: float)
     alone = float(special.betainc(right, guessed - right + 1, q))
     if not delta:
         return alone
-    below = np.cumsum(stats.binom.pmf(np.arange(right - 1, -1, -1), guessed, q))
+    below = np.cumsum(scipy.stats.binom.pmf(np.arange(right - 1, -1, -1), guessed, q))
     moved = float((below / np.arange(1, right + 1)).max())
     return min(alone + 2 * records * delta * moved, 1.0)
 
@@ -188,7 +189,7 @@ def right_guesses(truth: BoolArray, guesses: Guesses) -> int:
 
 def fair(member: BoolArray) -> float:
     """The p-value of a fair coin for each record, two-sided."""
-    return float(stats.binomtest(int(member.sum()), member.size).pvalue)
+    return float(scipy.stats.binomtest(int(member.sum()), member.size).pvalue)
 
 
 def tries_for(records: int, chosen: int | Sequence[int] | None = None) -> list[Guesses]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 import torch
-from scipy.stats import norm
 from torch import nn
 
 from membership.arrays import FloatArray, as_float64, check_rate, deviation, one_of, whole
@@ -57,7 +57,7 @@ class ConditionalNormal:
         """Return the score above which a share `fpr` of non-members like each record lies."""
         check_rate(fpr)
         mean, sigma = self.predict(_features(x, self.n_features))
-        return mean + sigma * norm.isf(fpr)
+        return mean + sigma * scipy.stats.norm.isf(fpr)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from joblib import delayed
 from torch import nn
 from tqdm import tqdm
 
@@ -183,6 +182,8 @@ def _in_processes(
         with _threads(1):
             _train_rows(fits, rows, keys, cache, tqdm(disable=True))
         return len(rows)
+
+    from joblib import delayed
 
     workers = processes.workers(min(cores, len(batches)), return_as="generator_unordered")
     for finished in workers(delayed(work)(rows) for rows in batches):

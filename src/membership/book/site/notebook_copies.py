@@ -1,13 +1,13 @@
-"""Notebooks that people open, of chapters and exercises: prose as on the page, exhibits alone."""
+"""Notebooks that people open, of chapters and exercises: prose as on the page, exhibits alone.
+
+A Sphinx extension as well: the site offers them for download.
+"""
 
 import hashlib
-import io
 import itertools
 import json
-import re
 import sys
 from collections import Counter
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from membership.book.exhibits.exhibit_pages import chapter_of_page, page_of, pag
 from membership.book.exhibits.listing import listed
 from membership.book.running.chapter_files import chapters
 from membership.book.running.up_to_date import note_of, sealed
+from membership.book.site.exercises import PAGES
+from membership.book.site.plain_markdown import CHAPTERS, NOT_RUN, plain
 
 _ABSENT = """
 > Where a number should stand, it says *{mark}*: the numbers of this text are those of the
@@ -31,6 +33,13 @@ _HEAD = """
 > in, or below `results_dir`. Each exhibit shows the full run and then yours. The text does
 > not follow your run: its numbers are the paper-size ones.
 """
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Put notebooks beside the pages of the site; called by Sphinx."""
+    app.connect("build-finished", write_exercises)
+    app.connect("build-finished", write_downloads)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def write_notebooks() -> list[Path]:
@@ -85,8 +94,6 @@ def write_downloads(app: Any, exception: Exception | None) -> None:
 
 def filled(whole: dict[str, Any], page: str) -> dict[str, Any]:
     """A notebook, as ``json.loads`` gives it, whose prose and outputs need no site."""
-    from membership.book.site.plain_markdown import CHAPTERS, NOT_RUN, plain
-
     for cell in whole["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = plain("".join(cell["source"]), CHAPTERS + page)
@@ -142,55 +149,11 @@ def _read_notebook(notebook: Path) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
-PAGES = "book/exercises/"
-LEVELS = ("Easy", "Medium", "Hard")
-_LEVEL = re.compile(rf"^## (.+)\n\n\*({'|'.join(LEVELS)})\.\* ", re.M)
-_SOLUTION = re.compile(
-    r"^```\{code-cell\} ipython3\n(?::tags:[^\n]*\n)?\n?(.*?)^```\n", re.M | re.S
-)
-
-
-def show_outputs(app: Any, page: str, source: list[str]) -> None:
-    """Run a page's solutions and put what they print below them; called by Sphinx as it reads."""
-    if page.startswith(PAGES):
-        source[0] = with_outputs(source[0])
-
-
-def with_outputs(text: str) -> str:
-    """A page of exercises with what each solution prints below it, folded as the solution is."""
-
-    def shown(match: re.Match) -> str:
-        output = f"```text\n{printed(match[1])}\n```"
-        return f"{match[0]}\n:::{{dropdown}} What the solution prints\n{output}\n:::\n"
-
-    return _SOLUTION.sub(shown, text)
-
-
-def levels(*chapters: str) -> str:
-    """The exercises of chapters as a Markdown list, a level a line, for a page beside theirs."""
-    by_level: dict[str, list[str]] = {level: [] for level in LEVELS}
-    for chapter in chapters:
-        text = paths.text_of(paths.project_root() / PAGES / f"{chapter}.md")
-        for title, level in _LEVEL.findall(text):
-            anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
-            by_level[level].append(f"[{title}](exercises/{chapter}.md#{anchor})")
-    return "\n".join(f"- *{level}*: {', '.join(links)}" for level, links in by_level.items())
-
-
-def printed(solution: str) -> str:
-    """What a solution prints when it runs by itself."""
-    with redirect_stdout(io.StringIO()) as output:
-        exec(compile(solution, "solution", "exec"), {})
-    return output.getvalue().strip()
-
-
 def write_exercises(app: Any, exception: Exception | None) -> None:
     """Put each page beside itself as a notebook; called by Sphinx at its end."""
     if exception is not None:
         return
     import jupytext
-
-    from membership.book.site.plain_markdown import plain
 
     for page in sorted(docname for docname in app.env.found_docs if docname.startswith(PAGES)):
         notebook = jupytext.read(app.env.doc2path(page))

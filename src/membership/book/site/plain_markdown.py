@@ -83,7 +83,17 @@ def _jinja(page: str) -> jinja2.Environment:
         comment_start_string="@#",
         comment_end_string="#@",
     )
-    names = ("attacks", "calculated", "counts", "interval", "number", "own_data", "printed", "says")
+    names = (
+        "attacks",
+        "calculated",
+        "counts",
+        "interval",
+        "number",
+        "own_data",
+        "printed",
+        "says",
+        "worked",
+    )
     for name in names:
         environment.globals[name] = _if_run(substitutions.SUBSTITUTIONS[name])
     environment.globals.update(ref=ref, claim=_claim, tally=_tally, moving=_moving)

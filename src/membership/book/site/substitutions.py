@@ -16,6 +16,8 @@ of the privacy calculator, where a target stands in the place of sigma::
     {{ calculated("epsilon", ".2f", n=256, n_records=60000, epochs=60, sigma=1.1) }}
     {{ calculated("differential.tpr.0", ".1%", n=256, n_records=60000, epochs=60, epsilon=2) }}
 
+of a small case worked by hand, ``{{ worked("fog", "0.5", ".1f") }}``;
+
 and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks; ``{{ verdicts(part)
 }}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need; ``{{
 own_data() }}``: what each chapter asks of a reader's own data; ``{{ levels("iha") }}``: chapters'
@@ -49,8 +51,9 @@ from membership.book.exhibits.panels import PLURALS, Panel
 from membership.book.exhibits.sentences import joined
 from membership.book.published.outcomes import MARKS
 from membership.book.running.chapter_files import chapters, settings_class
+from membership.book.site import exercises, overview, statistics
 from membership.book.site import moving as pictures
-from membership.book.site import notebook_copies, overview, statistics
+from membership.book.site import worked as by_hand
 from membership.book.site.attack_finder import COSTS, IMPLIED
 from membership.book.site.attack_finder import cases as every_case
 from membership.errors import InputError
@@ -73,9 +76,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("config-inited", _choose_mathjax)
     app.connect("build-finished", _drop_what_no_page_loads)
     app.connect("build-finished", overview.write_copies)
-    app.connect("source-read", notebook_copies.show_outputs)
-    app.connect("build-finished", notebook_copies.write_exercises)
-    app.connect("build-finished", notebook_copies.write_downloads)
+    app.connect("source-read", exercises.show_outputs)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -159,6 +160,11 @@ def calculated(quantity: str, form: str, by: str = "assess", **sizes: Any) -> st
     for part in quantity.split("."):
         value = value[int(part)] if part.isdigit() else getattr(value, part)
     return format(value, form)
+
+
+def worked(case: str, quantity: str, form: str) -> str:
+    """A number of a small case that a page works by hand."""
+    return format(by_hand.number(case, quantity), form)
 
 
 def attacks() -> str:
@@ -317,9 +323,9 @@ def base(context: Any) -> str:
 
 # What pages may call. Sphinx warns of functions in its configuration, and takes partials.
 _FUNCTIONS = (
-    *(attacks, calculated, counts, interval, number, printed, ref, says, verdict),
+    *(attacks, calculated, counts, interval, number, printed, ref, says, verdict, worked),
     *(bars, cases, claim, moving, score, tally, verdicts, own_data),
-    *(notebook_copies.levels, statistics.lasted),
+    *(exercises.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {
     function.__name__: update_wrapper(partial(function), function) for function in _FUNCTIONS
