@@ -259,3 +259,15 @@ def test_every_attack_has_a_row_with_its_needs():
     buttons = {button["value"] for button in shown.select('[data-group="needs"] button')}
     for row in rows:
         assert set(row["data-needs"].split("|")) <= buttons
+
+
+def test_a_square_is_darker_further_from_its_start():
+    html = substitutions.square(
+        50, ["one", "all"], knows_none=["50%", "60%"], knows_all=["45%", "75%"]
+    )
+    table = BeautifulSoup(html, "html.parser").table
+    assert [th.get_text() for th in table.select("th[scope=row]")] == ["knows none", "knows all"]
+    assert [td["style"] for td in table.select("td[style]")] == [
+        f"--share: {share}%" for share in (0, 40, 0, 100)
+    ]
+    assert [th.get_text() for th in table.select("th[scope=col]")] == ["one", "all"]

@@ -22,8 +22,9 @@ and, on a line of its own, ``{{ attacks() }}``: the table of registered attacks;
 }}``: a part of the overview; ``{{ cases() }}``: the attacks by what they need; ``{{
 own_data() }}``: what each chapter asks of a reader's own data; ``{{ levels("iha") }}``: chapters'
 exercises by level; ``{{ score() }}``: how many printed numbers could be compared; ``{{ bars(50,
-("LOSS", number(...)), ...) }}``: numbers as bars from 50; ``{{ moving("iha") }}``: the picture at
-the head of a chapter that its reader moves.
+("LOSS", number(...)), ...) }}``: numbers as bars from 50; ``{{ square(50, columns, row=[...]) }}``:
+as a square, darker further from 50; ``{{ moving("iha") }}``: the picture at the head of a chapter
+that its reader moves.
 
 A name that is not there is a warning, and the site is built with every warning an error.
 """
@@ -265,6 +266,22 @@ def bars(start: float, *numbers: tuple[str, str]) -> str:
     return raw(f'<dl class="bars">{rows}</dl>')
 
 
+def square(start: float, columns: list[str], **rows: list[str]) -> str:
+    """Numbers in a square whose cells are the darker the further they lie from ``start``."""
+    most = max(float(text.rstrip("%")) - start for texts in rows.values() for text in texts)
+
+    def cell(text: str) -> str:
+        share = max(0, float(text.rstrip("%")) - start) / most
+        return f'<td style="--share: {share:.0%}">{escape(text)}</td>'
+
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(name.replace("_", " "))}</th>{"".join(map(cell, texts))}</tr>'
+        for name, texts in rows.items()
+    )
+    return raw(f'<table class="square"><tr><td></td>{head}</tr>{body}</table>')
+
+
 @jinja2.pass_context
 def moving(context: Any, chapter: str) -> str:
     """A chapter's moving picture."""
@@ -325,7 +342,7 @@ def base(context: Any) -> str:
 # What pages may call. Sphinx warns of functions in its configuration, and takes partials.
 _FUNCTIONS = (
     *(attacks, calculated, counts, interval, number, printed, ref, says, verdict, worked),
-    *(bars, cases, claim, moving, score, tally, verdicts, own_data),
+    *(bars, cases, claim, moving, score, square, tally, verdicts, own_data),
     *(exercises.levels, statistics.lasted),
 )
 SUBSTITUTIONS = {
