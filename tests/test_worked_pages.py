@@ -20,7 +20,15 @@ from membership.errors import InputError
 ROOT = paths.project_root()
 registry = sys.modules["membership.attacks.registry"]
 BOOK = ROOT / "book"
-PAGES = ("own-data", "audit-model", "audit", "audit-examples", "score-one-record", "add-attack")
+PAGES = (
+    "own-data",
+    "audit-model",
+    "audit",
+    "audit-examples",
+    "score-one-record",
+    "opacus",
+    "add-attack",
+)
 
 
 def blocks(language: str, page: str) -> list[str]:
@@ -42,6 +50,7 @@ def test_every_block_of_python_is_run_by_a_test():
         "audit": 2,
         "audit-examples": 7,
         "score-one-record": 2,
+        "opacus": 4,
         "add-attack": 5,
     }
 
@@ -69,6 +78,31 @@ def test_one_record_is_scored(capsys):
         names["signals"].probability(names["logits"], None, [1, 0])[0],
         1 / (1 + np.exp([-2.0, -1.0])),
     )
+
+
+# Opacus says that its noise is for experiments, and uses hooks of torch that warn.
+@pytest.mark.filterwarnings("ignore:Secure RNG", "ignore:Using a non-full backward hook")
+@pytest.mark.filterwarnings("ignore:Full backward hook is firing")
+def test_a_training_with_opacus_is_accounted_for_and_audited(capsys):
+    pytest.importorskip("opacus")
+    names: dict = {}
+    for block in blocks("python", "opacus"):
+        exec(block, names)
+    promised, median, proved = (names[name] for name in ("promised", "median", "proved"))
+    # Opacus reports the upper end of an error bar of 0.01.
+    assert 0 < names["engine"].get_epsilon(1e-5) - promised.epsilon < 0.02
+    assert promised.differential.limit == pytest.approx(names["limit"], rel=1e-9)
+    assert promised.differential.mu > names["limit"]
+    # The step published is the noisy sum of clipped gradients over the mean batch.
+    rates = names["engine"].accountant.history
+    assert rates == [(names["SIGMA"], pytest.approx(names["RATE"]), 20)]
+    assert names["measured"].rank <= 118
+    assert median > 0
+    assert names["bound"].membership.auc <= promised.differential.auc
+    auc = names["metrics"].auc(names["score"], names["member"])
+    assert 0.52 < auc < promised.differential.auc
+    assert 0 < proved < promised.epsilon
+    assert "by Opacus" in capsys.readouterr().out
 
 
 def test_an_attack_of_ones_own_is_put_beside_the_others(capsys):

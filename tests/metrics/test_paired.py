@@ -256,3 +256,19 @@ def test_each_number_is_that_of_resampled(targets: int) -> None:
             wanted = metrics.resampled(statistic, score, member, resamples=50, seed=4, **further)
             np.testing.assert_allclose(one.value, wanted.value)
             np.testing.assert_allclose(one.under, wanted.under)
+
+
+def test_one_target_may_come_without_its_axis():
+    rng = np.random.default_rng(0)
+    member = rng.random(200) < 0.5
+    a, b = (factor * member + rng.normal(size=200) for factor in (1.0, 0.5))
+    a[3] = b[3] = np.nan
+    found = metrics.paired_interval("auc", a, b, member)
+    assert found == metrics.paired_interval("auc", a[None], b[None], member[None])
+    assert found == metrics.paired_interval("auc", a[None], b, member)
+    assert found.difference == pytest.approx(
+        metrics.auc(*(one[~np.isnan(a)] for one in (a, member)))
+        - metrics.auc(*(one[~np.isnan(a)] for one in (b, member)))
+    )
+    one = metrics.crossed_interval("tpr_at_fpr", a, member, fpr=0.1)
+    assert one == metrics.crossed_interval("tpr_at_fpr", a[None], member[None], fpr=0.1)

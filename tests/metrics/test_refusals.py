@@ -44,7 +44,7 @@ REFUSED = [
     (partial(metrics.summary, [1.0, 2.0], [0]), "units"),
     (partial(paired, score_b=np.zeros((4, 9))), "score_b and score_a"),
     (partial(paired, score_a=[["x"]]), "score_a must be an array of real numbers"),
-    (partial(paired, score_a=np.zeros(3)), "score_a has shape"),
+    (partial(paired, score_a=np.zeros((1, 4, 9))), r"give \(targets, records\), or"),
     (partial(paired, member=np.zeros((4, 10))), "target 0 was asked 0 members"),
     (partial(paired, member=np.zeros((4, 9))), "member has shape"),
     (partial(paired, units=[1, 2]), "units has shape"),

@@ -76,9 +76,9 @@ def crossed_interval(
     statistic : str or callable
         As in `interval`; "auc" and "tpr_at_fpr" are computed from scores sorted once, others on
         resampled records.
-    score : array of shape (targets, records)
+    score : array of shape (targets, records), or (records,) of one target
         Higher means member. NaN where a target was not asked; such a record weighs nothing.
-    member : bool array of shape (targets, records)
+    member : bool array in the shape of `score`
         The truth; at least two members and two non-members asked of each target.
     units : array of shape (targets,), optional
         A label each; targets with equal labels, such as a model and its complement, are averaged
@@ -135,7 +135,7 @@ def paired_interval(
 
     Parameters
     ----------
-    score_a, score_b : array of shape (targets, records)
+    score_a, score_b : array of shape (targets, records), or (records,) of one target
         NaN at the same places; the difference is that of `score_a` less that of `score_b`.
     statistic, member, units, asked_share, level, resamples, seed, **arguments
         As in `crossed_interval`, whose estimator is applied to each unit's difference, with one
@@ -331,11 +331,14 @@ def _merger(units: Any, n_targets: int) -> FloatArray:
 def checked(scores: Sequence[Any], member: Any) -> tuple[FloatArray, BoolArray]:
     """Scores (attacks, targets, records) of records that any target was asked, and the truth."""
     names = ["score"] if len(scores) == 1 else [f"score_{chr(97 + i)}" for i in range(len(scores))]
-    arrays = [_as_scores(name, score) for name, score in zip(names, scores, strict=True)]
+    given = [_as_scores(name, score) for name, score in zip(names, scores, strict=True)]
+    arrays = [np.atleast_2d(array) for array in given]
     for name, array in zip(names, arrays, strict=True):
         if array.shape != arrays[0].shape or (np.isnan(array) != np.isnan(arrays[0])).any():
             raise InputError(f"{name} and {names[0]}: give scores of the same targets and records")
-    member = as_bool("member", member, arrays[0].shape)
+    # Of one target both may be a row, or the truth alone.
+    single = len(arrays[0]) == 1 and np.ndim(member) == 1
+    member = as_bool("member", member, arrays[0].shape[single:]).reshape(arrays[0].shape)
     asked = ~np.isnan(arrays[0])
     for side, chosen in (("members", asked & member), ("non-members", asked & ~member)):
         short = np.flatnonzero(chosen.sum(axis=1) < 2)
@@ -349,9 +352,13 @@ def checked(scores: Sequence[Any], member: Any) -> tuple[FloatArray, BoolArray]:
 
 
 def _as_scores(name: str, score: Any) -> FloatArray:
-    """A score of shape (targets, records) in which NaN is allowed."""
+    """A score of shape (targets, records), or (records,), in which NaN is allowed."""
     array = as_real(name, score).astype(np.float64)
-    as_float64(name, np.nan_to_num(array), 2)
+    if array.ndim not in (1, 2):
+        raise InputError(
+            f"{name} has shape {array.shape}; give (targets, records), or (records,) of one target"
+        )
+    as_float64(name, np.nan_to_num(array), array.ndim)
     return array
 
 
