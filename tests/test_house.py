@@ -14,7 +14,8 @@ HALVES = ("membership", "membership.book")
 # Two halves; in each the ground floor first, and rooms of one line may import from those before
 # them on it.
 LIBRARY = (
-    *("installation", "errors", "arrays", "paths", "markup", "processes", "limits", "shared_work"),
+    *("installation", "errors", "arrays", "paths", "markup", "processes", "limits"),
+    *("progress", "shared_work"),
     *("memory", "addresses", "downloads", "tables"),
     *("metrics", "data", "models", "networks", "training"),
     *("signals", "curvature", "evidence"),

@@ -47,6 +47,9 @@ def factors(arguments, corrected):
         {"matrix": "ggn", "spectrum": True},
         {"matrix": "ggn", "solver": "kfac"},
         {"matrix": "ggn", "solver": "ekfac"},
+        {"batch_size": 3},
+        {"matrix": "ggn", "solver": "cg", "tolerance": 1e-12, "batch_size": 3},
+        {"matrix": "ggn", "solver": "ekfac", "batch_size": 3},
     ],
     ids=str,
 )

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -177,7 +178,9 @@ def test_the_first_hessian_of_a_process_brings_no_warning_of_torch_s(call):
     # Not every torch removes its temporary folder by hand.
     strict = ["-W", "error", "-W", "ignore::ResourceWarning"]
     how = [sys.executable, *strict, "-c", FIRST_HESSIAN.format(call)]
-    ran = subprocess.run(how, capture_output=True, text=True, check=False)
+    # A machine with much to do takes more than a second for it.
+    quiet = {**os.environ, "TQDM_DISABLE": "1"}
+    ran = subprocess.run(how, capture_output=True, text=True, check=False, env=quiet)
     assert (ran.returncode, ran.stderr) == (0, "")
 
 

@@ -195,6 +195,7 @@ def sif(
     tolerance: float = 1e-6,
     matrix: str = "hessian",
     parameters: Parameters = None,
+    batch_size: int | None = None,
 ) -> FloatArray:
     r"""Score records by minus their self-influence, :math:`-g^\top (H + \epsilon I)^{-1} g`.
 
@@ -206,7 +207,7 @@ def sif(
     ----------
     model, loss, train, query, damping, conditioning, solver, convention, spectrum, tolerance
         As for `iha`. `membership.curvature.least_damping` says which number "least" is.
-    matrix, parameters
+    matrix, parameters, batch_size
         As for `iha`.
 
     Returns
@@ -233,7 +234,7 @@ def sif(
     ((2,), True)
     """
     inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance, matrix)
-    goal = objective(model, loss, *pair("train", train), parameters, matrix)
+    goal = objective(model, loss, *pair("train", train), parameters, matrix, batch_size)
     records, query = goal.records(*train), goal.queried(query)
     inverted = inversion.of(goal, records, len(query[0]))
     blocks = views(goal, records, query, inverted.basis)

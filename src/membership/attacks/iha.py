@@ -109,6 +109,7 @@ def iha(
     tolerance: float = 1e-6,
     matrix: str = "hessian",
     parameters: Parameters = None,
+    batch_size: int | None = None,
 ) -> IHAScore:
     r"""Score records by the inverse Hessian attack.
 
@@ -167,6 +168,9 @@ def iha(
         below 0. It is another attack than the paper's: another score.
     parameters : names or predicate, optional
         Of a part of the model alone: see `membership.curvature.per_record_gradients`.
+    batch_size : int, optional
+        The most records that the model is asked about at a time: fewer take less memory. It is
+        asked where it lies; ``model.to("cuda")`` has all work done there.
 
     Returns
     -------
@@ -208,7 +212,7 @@ def iha(
     inversion = Inversion(damping, conditioning, convention, solver, spectrum, tolerance, matrix)
     one_of("stationarity", stationarity, STATIONARITIES)
     one_of("knowledge", knowledge, KNOWLEDGE)
-    goal = objective(model, loss, *pair("train", train), parameters, matrix)
+    goal = objective(model, loss, *pair("train", train), parameters, matrix, batch_size)
     train, query = goal.records(*train), goal.queried(query)
     member = as_bool("query_member", query_member, (len(query[0]),))
     check_marks(train, query, member, knowledge)

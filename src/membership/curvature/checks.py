@@ -12,12 +12,11 @@ from membership import networks
 from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
 from membership.errors import InputError
+from membership.progress import told
 
 if TYPE_CHECKING:
     from membership.curvature.objective import Objective
 
-# Records whose losses are tried at a time.
-TRIED = 8192
 # Records on which the backward pass is compared with differences of the loss.
 BACKWARD = 16
 # What a record's loss may differ by, alone and beside another: float64's rounding is far below,
@@ -183,7 +182,7 @@ def require_losses(goal: "Objective", what: str, x: torch.Tensor, y: torch.Tenso
     with torch.no_grad():
         losses = [
             _tried(goal, what, goal.parameters, *part)
-            for part in zip(x.split(TRIED), y.split(TRIED), strict=True)
+            for part in told(goal.blocks(x, y), len(x), "losses")
         ]
     lost = (~torch.isfinite(torch.cat(losses))).nonzero().flatten()
     if len(lost):

@@ -12,6 +12,7 @@ from membership.curvature.hessians import curvature_matrix
 from membership.curvature.objective import Objective
 from membership.curvature.products import Product, curvature_product
 from membership.errors import InputError, RunError
+from membership.progress import counted
 
 MOST_VECTORS = 256
 
@@ -145,7 +146,7 @@ def conjugate_gradients(
     left = (residual.norm(dim=1) > stop).nonzero().flatten()
     direction = preconditioned(residual[left])
     power = (residual[left] * direction).sum(1)
-    for iteration in range(max_iterations):
+    for iteration in counted(range(max_iterations), "conjugate gradients", "iteration"):
         if len(left) == 0:
             return Solution(solution, residual, _relative(residual, size), iteration)
         moved = product(direction) + damping * direction

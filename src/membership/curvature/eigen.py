@@ -81,12 +81,13 @@ def spectrum(
     *,
     matrix: str = "hessian",
     parameters: Parameters = None,
+    batch_size: int | None = None,
 ) -> Spectrum:
     """Decompose the exact curvature of the mean loss, without the weight decay's part.
 
     Parameters
     ----------
-    model, loss, x, y, parameters
+    model, loss, x, y, parameters, batch_size
         As for :func:`hessian`.
     matrix : {"hessian", "ggn"}
         The one or the Gauss-Newton matrix.
@@ -100,7 +101,7 @@ def spectrum(
     InputError
         As for :func:`hessian`; the memory counted is that of the decomposition.
     """
-    goal = objective(model, loss, x, y, parameters, matrix)
+    goal = objective(model, loss, x, y, parameters, matrix, batch_size)
     return spectrum_of(goal, *goal.records(x, y))
 
 

@@ -17,9 +17,10 @@ import torch
 from torch.func import grad, jvp, vjp, vmap
 
 from membership.curvature.checks import derivable, named, to_train
-from membership.curvature.gradients import BLOCK_NUMBERS, gradient_blocks, record_blocks
+from membership.curvature.gradients import BLOCK_NUMBERS, gradient_blocks
 from membership.curvature.objective import Objective, backward
 from membership.errors import InputError
+from membership.progress import told
 
 # What a loss may bend downward along its answers, in units of its rounding. An answer that is sure
 # bends so little that nothing but rounding is left.
@@ -90,7 +91,7 @@ def rooted_blocks(
     """Blocks of records with their `roots`."""
     with torch.no_grad():
         width = goal.answers(goal.parameters, x[:1]).numel()
-    for some_x, some_y in record_blocks(x, y, size=max(1, ANSWER_NUMBERS // width**2)):
+    for some_x, some_y in goal.blocks(x, y, ANSWER_NUMBERS // width**2):
         with torch.no_grad():
             answer = goal.answers(goal.parameters, some_x)
         yield some_x, roots(goal, answer, some_y)
@@ -108,10 +109,10 @@ def weighted_answers(goal: Objective) -> Objective:
 def rows_of(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> Iterator[torch.Tensor]:
     """Blocks of rows (rows, p) whose products with themselves sum up to n times the matrix."""
     answers = weighted_answers(goal)
-    for some_x, root in rooted_blocks(goal, x, y):
+    for some_x, root in told(rooted_blocks(goal, x, y), len(x), "Gauss-Newton matrix"):
         if goal.vectorised:
-            size = max(1, BLOCK_NUMBERS // (goal.size * root.shape[2]))
-            for part_x, part in zip(some_x.split(size), root.split(size), strict=True):
+            size = BLOCK_NUMBERS // (goal.size * root.shape[2])
+            for part_x, part in goal.blocks(some_x, root, size):
                 yield _rows_at_once(goal, part_x, part)
             continue
         for weights in root.unbind(2):
@@ -146,7 +147,7 @@ def ggn_products(
     J v is the derivative, by u, of :math:`u^\\top J v`: backward twice, without forward mode.
     """
     total = torch.zeros_like(vectors)
-    for some_x, some_y in record_blocks(x, y, size=size):
+    for some_x, some_y in goal.blocks(x, y, size):
         parameters = to_train(goal)
         answer = goal.answers(parameters, some_x)
         curved = answer_hessians(goal, answer, some_y)

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from membership import memory
-from membership.arrays import FloatArray, one_of, whole
+from membership.arrays import FloatArray, one_of
 from membership.curvature.checks import named, to_train
 from membership.curvature.objective import (
     Loss,
@@ -27,6 +27,7 @@ from membership.curvature.objective import (
 )
 from membership.curvature.suitable import Parameters
 from membership.errors import InputError
+from membership.progress import told
 
 if TYPE_CHECKING:
     from membership.curvature.eigen import Basis, Spectrum
@@ -144,9 +145,7 @@ class _Parts:
         cls, model: nn.Module, loss: Loss, x: Any, y: Any, parameters: Any, dtype: str, size: Any
     ) -> "_Parts":
         one_of("dtype", dtype, ("float64", "float32"))
-        if size is not None:
-            whole("batch_size", size)
-        goal = objective(model, loss, x, y, parameters)
+        goal = objective(model, loss, x, y, parameters, batch_size=size)
         x, y = goal.records(x, y)
         if dtype == "float32":
             goal = goal.to(torch.float32)
@@ -181,14 +180,14 @@ def gradient_blocks(
     """Gradients (block, p) and losses (block,) of the records, block by block, in their order."""
     take = gradients_at_once if goal.vectorised else gradients_by_graph
     size = size or max(1, BLOCK_NUMBERS // goal.size)
-    for some_x, some_y in zip(x.split(size), y.split(size), strict=True):
+    for some_x, some_y in told(goal.blocks(x, y, size), len(x), "gradients"):
         yield take(goal, some_x, some_y)
 
 
 def mean_gradient(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Gradient (p,) of the mean loss over the records."""
     total = torch.zeros(goal.size, dtype=torch.float64, device=goal.device)
-    for some_x, some_y in record_blocks(x, y):
+    for some_x, some_y in told(goal.blocks(x, y), len(x), "mean gradient"):
         part = to_train(goal)
         losses = goal.losses(part, some_x, some_y)
         total += backward(losses, part, torch.ones_like(losses)[None])[0]
@@ -198,11 +197,6 @@ def mean_gradient(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> torch.Te
             require_finite_gradients(block, first, " of train")
             first += len(losses)
     return total / len(x)
-
-
-def record_blocks(x: torch.Tensor, y: torch.Tensor, size: int = 8192) -> Iterator[tuple]:
-    """The records in blocks of at most `size`."""
-    return zip(x.split(size), y.split(size), strict=True)
 
 
 @dataclass(frozen=True)
@@ -238,6 +232,7 @@ def white_box_view(
     spectrum: "Spectrum | None" = None,
     *,
     parameters: Parameters = None,
+    batch_size: int | None = None,
 ) -> WhiteBoxView:
     """Read a model once, for any number of scores.
 
@@ -252,7 +247,7 @@ def white_box_view(
     spectrum : Spectrum, optional
         Of the Hessian over the training records; the view is then in its eigenbasis. Without one
         it is in the model's own parameters.
-    parameters : names or predicate, optional
+    parameters, batch_size
         As for `per_record_gradients`.
 
     Returns
@@ -266,7 +261,7 @@ def white_box_view(
         As `membership.curvature.per_record_gradients`, or the spectrum is another model's.
     """
     matrix = "hessian" if spectrum is None else spectrum.matrix
-    goal = objective(model, loss, *pair("train", train), parameters, matrix)
+    goal = objective(model, loss, *pair("train", train), parameters, matrix, batch_size)
     query = goal.queried(query)
     size = 8.0 * len(query[0]) * goal.size
     memory.require(2 * size, f"{len(query[0]):,} gradients", "query fewer records at a time")

@@ -12,13 +12,13 @@ from membership.curvature.checks import derivable, named, to_train
 from membership.curvature.copies import padding_rows
 from membership.curvature.differences import slopes_apart
 from membership.curvature.gauss_newton import ggn_by_rows, ggn_products, require_convex
-from membership.curvature.gradients import BLOCK_NUMBERS, record_blocks
+from membership.curvature.gradients import BLOCK_NUMBERS
 from membership.curvature.layered import by_forward_mode, layered_hessian, linear_chain
-from membership.curvature.objective import Loss, Objective, backward, objective
+from membership.curvature.objective import WORDS, Loss, Objective, backward, objective
 from membership.curvature.suitable import Parameters
 from membership.errors import InputError
+from membership.progress import told
 
-WORDS = {"hessian": "Hessian", "ggn": "Gauss-Newton matrix"}
 SMALLER = (
     "use solver='cg', which needs none of it, solver='ekfac' with matrix='ggn', or ask for some "
     "parameters by parameters="
@@ -33,6 +33,7 @@ def hessian(
     weight_decay: float = 0.0,
     *,
     parameters: Parameters = None,
+    batch_size: int | None = None,
 ) -> np.ndarray:
     r"""The exact Hessian of the mean loss over the records.
 
@@ -53,6 +54,8 @@ def hessian(
         :math:`\frac{\alpha}{2}\|w\|^2`.
     parameters : names or predicate, optional
         As for `per_record_gradients`.
+    batch_size : int, optional
+        The most records that the model is asked about at a time: fewer take less memory.
 
     Returns
     -------
@@ -65,7 +68,7 @@ def hessian(
         See `membership.curvature.objective`; `weight_decay` is negative; the loss has no second
         derivatives at some record; or the matrix does not fit in memory.
     """
-    goal = objective(model, loss, x, y, parameters)
+    goal = objective(model, loss, x, y, parameters, batch_size=batch_size)
     return curvature_matrix(goal, *goal.records(x, y), weight_decay).cpu().numpy()
 
 
@@ -77,6 +80,7 @@ def ggn(
     weight_decay: float = 0.0,
     *,
     parameters: Parameters = None,
+    batch_size: int | None = None,
 ) -> np.ndarray:
     r"""The exact Gauss-Newton matrix of the mean loss, Fisher's for a cross-entropy of logits.
 
@@ -86,7 +90,7 @@ def ggn(
 
     Parameters
     ----------
-    model, loss, x, y, weight_decay, parameters
+    model, loss, x, y, weight_decay, parameters, batch_size
         As for `hessian`; the loss is convex in the answers. A softmax that is part of the model
         gives another matrix than one in the loss.
 
@@ -112,7 +116,7 @@ def ggn(
     >>> whole.shape, head.shape, numpy.allclose(whole[9:, 9:], head)
     ((17, 17), (8, 8), True)
     """
-    goal = objective(model, loss, x, y, parameters, "ggn")
+    goal = objective(model, loss, x, y, parameters, "ggn", batch_size)
     return curvature_matrix(goal, *goal.records(x, y), weight_decay).cpu().numpy()
 
 
@@ -167,12 +171,12 @@ def hessian_by_products(goal: Objective, x: torch.Tensor, y: torch.Tensor) -> to
     """The Hessian (p, p) of the mean loss by products with blocks of the identity."""
     require_second_derivatives(goal, x[:2], y[:2])
     matrix = torch.empty(goal.size, goal.size, dtype=torch.float64, device=goal.device)
-    size = max(1, min(256, BLOCK_NUMBERS // goal.size))
-    for first in range(0, goal.size, size):
-        count = min(size, goal.size - first)
-        rows = torch.zeros(count, goal.size, dtype=torch.float64, device=goal.device)
-        rows[torch.arange(count), first + torch.arange(count)] = 1.0
-        matrix[first : first + count] = curvature_products(goal, x, y, rows)
+    size = max(1, min(64, BLOCK_NUMBERS // goal.size))
+    for part in told(matrix.split(size), goal.size, "Hessian", "row"):
+        first = part.storage_offset() // goal.size
+        rows = torch.zeros_like(part)
+        rows[:, first : first + len(part)].fill_diagonal_(1.0)
+        part.copy_(curvature_products(goal, x, y, rows))
     return matrix
 
 
@@ -189,7 +193,7 @@ def curvature_products(
     if goal.matrix == "ggn":
         return ggn_products(goal, x, y, vectors, size)
     total = torch.zeros_like(vectors)
-    for some_x, some_y in record_blocks(x, y, size=size):
+    for some_x, some_y in goal.blocks(x, y, size):
         parameters = to_train(goal)
         gradient = _gradient(goal, parameters, some_x, some_y)
         total += backward(gradient, parameters, vectors)

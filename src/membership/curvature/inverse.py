@@ -35,6 +35,7 @@ from membership.curvature.objective import Loss, Objective, objective
 from membership.curvature.products import curvature_product
 from membership.curvature.suitable import Parameters
 from membership.errors import InputError
+from membership.progress import told
 
 # Columns eliminated at a time: large enough that nearly all work is products of matrices.
 BLOCK = 512
@@ -102,7 +103,9 @@ def factor(
 
 def factorised(matrix: torch.Tensor) -> bool:
     """Put L into a matrix's lower triangle, column block by column block; False where none is."""
-    for columns in _blocks(len(matrix)):
+    columns_of = [range(*block.indices(len(matrix))) for block in _blocks(len(matrix))]
+    for each in told(columns_of, len(matrix), "Cholesky factor", "column"):
+        columns = slice(each.start, each.stop)
         done, below = slice(0, columns.start), slice(columns.stop, None)
         rows = slice(columns.start, None)
         matrix[rows, columns].addmm_(matrix[rows, done], matrix[columns, done].T, alpha=-1.0)
@@ -279,6 +282,7 @@ def least_damping(
     *,
     matrix: str = "hessian",
     parameters: Parameters = None,
+    batch_size: int | None = None,
 ) -> float:
     r"""The least damping at which the curvature is positive definite beyond a margin.
 
@@ -288,7 +292,7 @@ def least_damping(
 
     Parameters
     ----------
-    model, loss, x, y, parameters
+    model, loss, x, y, parameters, batch_size
         As for `hessian`.
     matrix : {"hessian", "ggn"}
 
@@ -314,7 +318,7 @@ def least_damping(
     >>> 0 < ggn < curvature.least_damping(*given)
     True
     """
-    goal = objective(model, loss, x, y, parameters, matrix)
+    goal = objective(model, loss, x, y, parameters, matrix, batch_size)
     product = curvature_product(goal, *goal.records(x, y))
     return least(*ends(product, goal.size, goal.device))
 

@@ -22,9 +22,10 @@ from membership import memory, networks
 from membership.arrays import FloatArray
 from membership.curvature.checks import to_train
 from membership.curvature.gauss_newton import roots, rows_of, weighted_answers
-from membership.curvature.gradients import gradient_blocks, record_blocks
+from membership.curvature.gradients import gradient_blocks
 from membership.curvature.objective import Objective
 from membership.errors import InputError
+from membership.progress import told
 
 # Up to so many numbers a tensor without a Kronecker block has a dense one.
 DENSE = 1024
@@ -148,10 +149,11 @@ def kronecker(goal: Objective, x: torch.Tensor, y: torch.Tensor, corrected: bool
     )
     blocks = []
     if layers:
-        size = max(1, READ_NUMBERS // sum(layer.inputs()[0].numel() for layer in layers))
-        blocks = _factored(goal, layers, record_blocks(x, y, size))
+        size = READ_NUMBERS // sum(layer.inputs()[0].numel() for layer in layers)
+        blocks = _factored(goal, layers, told(goal.blocks(x, y, size), len(x), "K-FAC"))
         if corrected:
-            blocks = _corrected(goal, layers, blocks, record_blocks(x, y, size))
+            again = told(goal.blocks(x, y, size), len(x), "EK-FAC")
+            blocks = _corrected(goal, layers, blocks, again)
     shared = {name for layer in layers for name in layer.names}
     rest = {name: value for name, value in goal.parameters.items() if name not in shared}
     blocks += _others(replace(goal, parameters=rest), x, y) if rest else []

@@ -28,7 +28,8 @@ from torch.autograd import forward_ad
 from torch.func import grad, jacfwd, vmap
 
 from membership import networks
-from membership.curvature.objective import Objective
+from membership.curvature.objective import WORDS, Objective
+from membership.progress import told
 
 
 @cache
@@ -140,7 +141,7 @@ def layered_hessian(
     units = sum(layer.out_features for layer in chain.linear)
     size = max(1, BRACKET_NUMBERS // max(goal.size, units**2))
     with torch.no_grad():
-        for some_x, some_y in zip(x.split(size), y.split(size), strict=True):
+        for some_x, some_y in told(goal.blocks(x, y, size), len(x), WORDS[goal.matrix]):
             _add_records(matrix, goal, chain, some_x, some_y)
         _mirror(matrix)
     return matrix.div_(len(x))

@@ -16,7 +16,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
 from membership import networks
-from membership.arrays import one_of
+from membership.arrays import one_of, whole
 from membership.curvature.checks import (
     BACKWARD,
     check_backward,
@@ -30,7 +30,11 @@ from membership.curvature.copies import Loss, RecordLoss, model_copy
 from membership.curvature.suitable import Parameters, chosen, require_suitable
 from membership.errors import InputError
 
-MATRICES = ("hessian", "ggn")
+WORDS = {"hessian": "Hessian", "ggn": "Gauss-Newton matrix"}
+MATRICES = tuple(WORDS)
+# What an objective keeps in another precision.
+KEPT = ("whole", "vectorised", "matrix", "batch_size")
+MOST_RECORDS = 8192
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Objective:
         Whether torch can take the gradients of many records at once.
     matrix : {"hessian", "ggn"}
         What stands for the curvature of the mean loss.
+    batch_size : int, optional
+        The most records that the model is asked about at a time.
     """
 
     module: nn.Module
@@ -64,6 +70,7 @@ class Objective:
     whole: bool = False
     vectorised: bool = True
     matrix: str = "hessian"
+    batch_size: int | None = None
 
     @property
     def size(self) -> int:
@@ -94,7 +101,7 @@ class Objective:
     def to(self, dtype: torch.dtype) -> "Objective":
         """The same in another precision, for what need not be exact."""
         other = _copied(self.model, self.loss, dtype, set(self.parameters))
-        kept = {name: getattr(self, name) for name in ("whole", "vectorised", "matrix")}
+        kept = {name: getattr(self, name) for name in KEPT}
         return replace(other, **kept)
 
     def answers(self, parameters: dict, x: torch.Tensor) -> Any:
@@ -130,6 +137,13 @@ class Objective:
         if not torch.isfinite(x).all() or not torch.isfinite(y).all():
             raise InputError("x or y: some values are not finite (NaN or infinity)")
         return x, y
+
+    def blocks(
+        self, x: torch.Tensor, y: torch.Tensor, size: int = MOST_RECORDS
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Records and their targets, at most `size` and `batch_size` at a time."""
+        size = max(1, min(size, self.batch_size or size))
+        return zip(x.split(size), y.split(size), strict=True)
 
     def queried(self, query: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """The records to query, each of whose losses is a finite number; as `records`."""
@@ -180,17 +194,21 @@ def objective(
     y: Any,
     parameters: Parameters = None,
     matrix: str = "hessian",
+    batch_size: int | None = None,
 ) -> Objective:
     """Check a model and its loss, tried on the records, and copy it to float64.
 
     `parameters` are those that curvature is asked of, as in `per_record_gradients`, and `matrix`
     what stands for it.
     """
+    if batch_size is not None:
+        whole("batch_size", batch_size)
     if not torch.is_grad_enabled():
         raise InputError("gradients are off: call this outside of torch.no_grad or inference_mode")
     one_of("matrix", matrix, MATRICES)
     require_suitable(model)
-    goal = replace(_copied(model, loss, torch.float64, chosen(model, parameters)), matrix=matrix)
+    goal = _copied(model, loss, torch.float64, chosen(model, parameters))
+    goal = replace(goal, matrix=matrix, batch_size=batch_size)
     if not torch.isfinite(goal.vector()).all():
         raise InputError("model: some parameters are not finite; its training has diverged")
     x = networks.as_tensor("x", x)
