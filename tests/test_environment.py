@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -17,6 +18,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import membership
+from membership.book import home
+from membership.book.site import substitutions
 from workflow import test_wheel as wheel
 
 ROOT = Path(__file__).parents[1]
@@ -155,11 +158,23 @@ def test_the_citation_has_the_package_s_version_and_what_its_format_asks_for():
     assert CITATION.keys() >= {"cff-version", "message", "title", "authors", "abstract", "license"}
 
 
-def test_every_place_that_names_the_project_s_address_names_the_same():
+def test_the_project_s_address_is_one_line_in_one_place(monkeypatch):
     config = yaml.safe_load((ROOT / "_config.yml").read_text())
-    assert CITATION.get("repository-code", "") == config["repository"]["url"]
-    assert config["html"]["use_repository_button"] == bool(config["repository"]["url"])
-    assert CITATION.get("url", "") == membership.__url__
+    assert config["repository"] == {"url": ""}
+    assert not {"repository-code", "url", "doi"} & CITATION.keys()
+    monkeypatch.setattr(home, "REPOSITORY", "")
+    assert (home.site(), home.cited(), home.buttons()) == ("", {}, {})
+    monkeypatch.setattr(home, "REPOSITORY", "https://github.com/Owner/membership")
+    site = "https://owner.github.io/membership/"
+    assert home.cited() == {"repository-code": home.REPOSITORY, "url": site}
+    options = SimpleNamespace(html_theme_options={"path_to_docs": ""}, myst_substitutions={})
+    substitutions._offer(None, options)
+    assert options.html_theme_options == {
+        "path_to_docs": "",
+        "repository_url": home.REPOSITORY,
+        "use_repository_button": True,
+        "use_issues_button": True,
+    }
 
 
 def test_the_newest_version_of_the_changelog_is_the_citation_s():

@@ -1,5 +1,7 @@
 """Some of many records left out by conjugate gradients: within the stated error of the inverse."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,16 @@ def test_memory_that_is_not_there_is_said_before_any_work(monkeypatch):
     monkeypatch.setattr("membership.memory.available", lambda device="cpu": 1e5)
     with pytest.raises(InputError, match="leaving 3 of 300 records out"):
         lood.leave_some_out(KERNEL, X, Y, ROWS, NOISE, progress=False)
+
+
+def test_no_more_memory_is_taken_than_is_said(monkeypatch):
+    monkeypatch.setattr(many, "BLOCK", 50)
+    said = []
+    monkeypatch.setattr(many.memory, "require", lambda needed, *words: said.append(needed))
+    tracemalloc.start()
+    options = {"rank": 20, "tolerance": 1e-2, "progress": False}
+    lood.leave_some_out(nngp.rbf(0.3), X, Y, np.arange(300), NOISE, **options)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Beside blocks of the kernel and what Python itself holds.
+    assert 0.9 * said[0] < taken < 1.1 * said[0] + 2e5

@@ -1,11 +1,10 @@
-"""Where the project lives. Every link that leads there is made from the two lines below."""
+"""Where the project lives. Every link that leads there is made from the one line below."""
 
 import re
+from typing import Any
 
 REPOSITORY = ""
 """Such as https://github.com/OWNER/membership; empty, and nothing links there."""
-DOI = ""
-"""Of this version's archive, such as 10.5281/zenodo.1234; empty until it is deposited."""
 
 
 def site() -> str:
@@ -14,7 +13,14 @@ def site() -> str:
     return f"https://{found[1].lower()}.github.io/{found[2]}/" if found else ""
 
 
-def launch() -> str:
-    """The address under which Binder opens the repository, by its ``environment.yml``."""
-    name = REPOSITORY.removeprefix("https://github.com/")
-    return f"https://mybinder.org/v2/gh/{name}/HEAD" if site() else ""
+def cited() -> dict[str, str]:
+    """What a citation file says of it."""
+    return {"repository-code": REPOSITORY, "url": site()} if site() else {}
+
+
+def buttons() -> dict[str, Any]:
+    """The theme's options by which pages lead to the repository and to a new issue."""
+    if not site():
+        return {}
+    used = ("use_repository_button", "use_issues_button")
+    return {"repository_url": REPOSITORY, **dict.fromkeys(used, True)}

@@ -4,7 +4,7 @@ import pytest
 
 import membership
 from membership import paths
-from membership.book import exhibits, published
+from membership.book import exhibits, home, published
 from membership.book.exhibits import declared, listing, panels
 from membership.book.exhibits.exhibit_pages import chapter_of, pages_of
 from membership.errors import InputError
@@ -122,10 +122,10 @@ def test_author_and_version_are_those_of_the_citation_file():
 
 def test_an_exhibit_is_cited_by_the_address_of_its_card_where_the_site_has_one(monkeypatch):
     page = "book/chapters/bayes_optimal.html#bayes-optimal-tab-1"
-    monkeypatch.setattr(membership, "__url__", "")
+    monkeypatch.setattr(home, "REPOSITORY", "")
     assert "url" not in exhibits.bibtex("bayes-optimal-tab-1")
-    monkeypatch.setattr(membership, "__url__", "https://example.org/m/")
-    assert f"url = {{https://example.org/m/{page}}}" in exhibits.bibtex("bayes-optimal-tab-1")
+    monkeypatch.setattr(home, "REPOSITORY", "https://github.com/Owner/m")
+    assert f"url = {{https://owner.github.io/m/{page}}}" in exhibits.bibtex("bayes-optimal-tab-1")
 
 
 def test_an_unknown_exhibit_is_refused():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import membership
 from membership import paths
-from membership.book import bibliography
+from membership.book import bibliography, home
 from membership.book.exhibits import files
 from membership.book.exhibits.declared_words import kind_of, words_of
 from membership.book.exhibits.exhibit_pages import page_of
@@ -101,7 +101,7 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
         The run's record, as `load` gives it; the entry then names the run's profile, seed and
         commit, its data and the parameters that are not the profile's, and has a key of its own
         unless it is the committed run's. The address of the card is in it where the site has one
-        (``membership.__url__``).
+        (`membership.book.home`).
 
     Returns
     -------
@@ -124,9 +124,9 @@ def bibtex(exhibit_id: str, record: dict[str, Any] | None = None) -> str:
         "note": _plain(_note(exhibit_id, record)),
     }
     # An address that holds on this disk only is none: the note has the id.
-    if membership.__url__:
+    if address := home.site():
         page = page_of(exhibit_id)
-        fields["url"] = f"{membership.__url__}book/chapters/{page}.html#{exhibit_id}"
+        fields["url"] = f"{address}book/chapters/{page}.html#{exhibit_id}"
     return bibliography.entry("misc", f"membership-{exhibit_id}{_of_its_own(record)}", fields)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from membership import paths
-from membership.book import published
+from membership.book import home, published
 from membership.book.exhibits.declaration import Exhibit, declared
 from membership.book.exhibits.files import SUFFIXES, location
 from membership.book.exhibits.listing import name, recipe
@@ -59,7 +59,7 @@ def citation() -> dict[str, Any]:
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     except OSError as error:
         raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
-    return {**cff, "requires-python": project["requires-python"]}
+    return {**cff, **home.cited(), "requires-python": project["requires-python"]}
 
 
 def codecheck(cited: dict[str, Any], exhibits: list[Made]) -> str:

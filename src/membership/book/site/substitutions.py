@@ -41,7 +41,7 @@ import pandas as pd
 
 from membership import privacy
 from membership.attacks import KNOWLEDGE, Attack, registry
-from membership.book import published
+from membership.book import home, published
 from membership.book.exhibits import files, numbers
 from membership.book.exhibits.cards import macro, rendered
 from membership.book.exhibits.claims import ClaimRow
@@ -82,6 +82,7 @@ def setup(app: Any) -> dict[str, Any]:
 
 
 def _offer(app: Any, config: Any) -> None:
+    config.html_theme_options = {**config.html_theme_options, **home.buttons()}
     config.myst_substitutions = {**config.myst_substitutions, **SUBSTITUTIONS}
 
 
