@@ -90,7 +90,7 @@ def leave_some_out(
     >>> x = np.random.default_rng(0).normal(size=(3_000, 2))
     >>> found = lood.leave_some_out(nngp.rbf(), x, np.sin(x[:, 0]), [0, 7], 0.1, progress=False)
     >>> found.auc.round(3)
-    array([0.511, 0.512])
+    array([0.501, 0.502])
     """
     kernel, noise = read(kernel), positive("noise", noise)
     tolerance = positive("tolerance", tolerance)

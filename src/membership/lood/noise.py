@@ -67,7 +67,7 @@ def choose_noise(kernel: Any, x: Any = None, y: Any = None, noises: Any = None) 
     >>> x = rng.uniform(0, 10, size=(200, 1))
     >>> y = np.sin(x[:, 0]) + rng.normal(0, 0.3, size=200)
     >>> round(lood.choose_noise(nngp.rbf(0.5), x, y).noise, 2)
-    0.08
+    0.1
     """
     matrix = matrix_of(kernel, x)
     y, n = outputs("y", y, len(matrix)), len(matrix)
