@@ -45,7 +45,7 @@ def test_an_attack_has_one_colour_and_one_mark_in_every_figure(drawn):
             if own is None:
                 continue
             assert colour in {own.colour.lower(), *GREYS}, (exhibit, label)
-            if label in DISPLAYS and mark != "None":
+            if label in DISPLAYS and mark not in ("", "None"):
                 seen[label].add(mark)
     assert len(seen) > 15
     assert {label: marks for label, marks in seen.items() if len(marks) > 1} == {}
