@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ("src", "notebooks", "data", "tests", "benchmarks", "recipes", "book")
+CHECKSUMS = "results/paper/comparison/run.manifest"
 CODE = "from setuptools import build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')"
 
 
@@ -28,6 +29,8 @@ def dist(tmp_path_factory) -> Path:
     unwanted = shutil.ignore_patterns("*.ipynb", "__pycache__", "chapters", "generated", "*.npz")
     for name in SOURCE:
         shutil.copytree(ROOT / name, copy / name, ignore=unwanted)
+    (copy / CHECKSUMS).parent.mkdir(parents=True)
+    shutil.copy(ROOT / CHECKSUMS, copy / CHECKSUMS)
     for file in ROOT.iterdir():
         if file.is_file():
             shutil.copy(file, copy)
@@ -58,6 +61,7 @@ def test_the_wheel_has_every_file_of_the_package_and_what_it_ships(dist, install
         wanted = {path.name for path in (ROOT / folder).glob(pattern)}
         assert wanted
         assert {path.name for path in (shipped / folder).glob(pattern)} == wanted
+    assert (shipped / CHECKSUMS).read_bytes() == (ROOT / CHECKSUMS).read_bytes()
 
 
 def test_the_sdist_has_what_the_wheel_is_made_from_and_the_tests(dist):
@@ -68,7 +72,7 @@ def test_the_sdist_has_what_the_wheel_is_made_from_and_the_tests(dist):
     tracked += ["_toc.yml", "data/registry.toml", "notebooks/iha.md", "tests/conftest.py"]
     tracked += ["book/rerun.md", "src/membership/py.typed"]
     assert [name for name in tracked if name not in names] == []
-    assert [name for name in names if name.startswith("results/")] == []
+    assert [name for name in names if name.startswith("results/") and "." in name] == [CHECKSUMS]
 
 
 @pytest.fixture
@@ -100,6 +104,14 @@ def test_a_chapter_runs_in_an_empty_folder(chapter, smaller, run, tmp_path):
     assert {file.stem for file in results.glob("*.json")} == {one.id for one in declared(chapter)}
     # Only the second one gathers what its numbers come from.
     assert bool([*results.glob("*.evidence")]) == (chapter == "comparison")
+
+
+def test_the_bench_at_paper_size_asks_for_the_book_s_evidence(run, tmp_path):
+    done = run("bench", "lira", "--profile", "paper")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "comes with a clone of the repository and not with the wheel" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", [["recompute", "gmip"], ["build"], ["archive"]])

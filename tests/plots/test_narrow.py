@@ -65,12 +65,14 @@ def test_a_figure_is_as_wide_as_a_phone_and_its_text_large_enough(kind):
     assert KINDS[kind]().get_figwidth() == look.WIDTH
 
 
-def test_text_is_text_with_a_font_to_fall_back_on():
+def test_text_is_text_with_its_font_in_the_file_and_one_to_fall_back_on():
     with plots.narrow():
         drawn = plots.save_bytes(KINDS["lines"](), "svg").decode()
     assert ">LiRA</text>" in drawn
-    fonts = set(re.findall(r"'DejaVu Sans'[^;\"]*", drawn))
-    assert fonts == {"'DejaVu Sans', Verdana, sans-serif"}
+    face = "@font-face{font-family:'Membership Sans';src:url(data:font/woff2;base64,d09GMg"
+    assert drawn.count(face) == 1
+    named = re.findall(r"font-family:'Membership Sans'(?!;src)([^;\"]*)", drawn)
+    assert {*named} == {", sans-serif"}
 
 
 def test_the_width_is_back_to_that_of_a_page_afterwards():

@@ -23,7 +23,7 @@ MOST_PICTURES, MOST_NARROW = 10, 5
 """Pictures side by side at most."""
 _SIDE, _SIDE_NARROW, _WIDEST, _GAP = 0.58, 0.74, 1.2, 0.06
 """A picture's side, what one takes of a row at most, and the gap between two, inches."""
-_LINE, _LETTER, _TEXT = 0.13, 0.065, 7
+_LINE, _LETTER, _TEXT = 0.15, 0.07, 8.5
 """A line of text and a letter of a row's name, inches; the text below a picture, points."""
 # On a phone: pictures of a search beside each other, and letters of a line below an axis.
 MOST_BESIDE, _LABEL = 4, 34
@@ -86,7 +86,7 @@ def _deepest(texts: pd.Series) -> int:
 
 def _wrapped(text: str, inches: float) -> str:
     """Lines below a picture, none wider than what it has of the row."""
-    letters = max(int(inches / (0.62 * _TEXT / 72)), 4)
+    letters = max(int(inches / (0.58 * _TEXT / 72)), 4)
     return "\n".join(
         textwrap.fill(line, letters, break_long_words=False) for line in text.split("\n")
     )
@@ -95,10 +95,10 @@ def _wrapped(text: str, inches: float) -> str:
 def _name(figure: Figure, name: str, left: float, up: float, side: float) -> None:
     width, height = figure.get_size_inches()
     if is_narrow():
-        figure.text(left / width, (up + side + 0.04) / height, name, fontsize=8, va="bottom")
+        figure.text(left / width, (up + side + 0.04) / height, name, fontsize=9, va="bottom")
     else:
         place = ((left - 0.1) / width, (up + side / 2) / height)
-        figure.text(*place, name, fontsize=8, va="center", ha="right")
+        figure.text(*place, name, fontsize=9, va="center", ha="right")
 
 
 def optimisation(
@@ -117,7 +117,7 @@ def optimisation(
     labels : (str, str)
         Of the axes of the curves.
     log_x : bool
-        Whether their horizontal axis is logarithmic, with its least value on the right.
+        Whether their horizontal axis is logarithmic.
 
     Raises
     ------
@@ -151,7 +151,6 @@ def optimisation(
         if log_x:
             axis.set(xscale="log")
             plain(axis.xaxis)
-            axis.invert_xaxis()
         plain(axis.yaxis)
         if is_narrow():
             legend_above(lower, [axis])

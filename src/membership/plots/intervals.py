@@ -1,7 +1,7 @@
 """Numbers with their intervals: bars, lines, and rows of marks along an axis."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,14 +9,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from membership.metrics.rate_names import metric_words
+from membership.plots import ends
 from membership.plots.look import (
     GREY,
     HATCHES,
     arms,
     at_values,
+    broken,
     by_series,
     check_columns,
+    in_front,
     is_narrow,
+    label_rows,
     legend_above,
     new_figure,
     new_panels,
@@ -91,8 +95,8 @@ def _name_categories(axis: Axes, categories: list[str], flat: bool) -> None:
 
 _MOST_MARKERS = 15
 _MARKERS_LEFT = 8
-_LETTERS = 22
-"""How many letters of a label the height of a panel holds."""
+_TALLER, _TALL = 1.7, 1.3
+"""Inches of a panel in a single row, and among several."""
 
 
 def lines_with_intervals(
@@ -108,6 +112,7 @@ def lines_with_intervals(
     same_scale: bool = False,
     x_label: str = "",
     y_label: str = "",
+    coloured: Sequence[str] = (),
 ) -> Figure:
     """Numbers with 95% intervals against ``x``, one line a series.
 
@@ -119,8 +124,8 @@ def lines_with_intervals(
     x, y, by : str
         The columns to draw.
     panel : str, optional
-        A column with one panel a value, at most three a row; its values name the vertical axes.
-        A panel draws the series that it has, and the legend names those of all panels.
+        A column with one panel a value, at most three a row, which its value names. A panel draws
+        the series that it has; they are named at their ends, or in a legend for all panels.
     published : pandas.DataFrame, optional
         Published numbers as open markers: columns ``x``, ``by``, ``y`` (and ``panel``). Series
         that the table lacks are left out.
@@ -132,6 +137,8 @@ def lines_with_intervals(
         One vertical scale for all panels, where numbers are to be compared across them.
     x_label, y_label : str
         Axis labels with units; the columns' names unless given.
+    coloured : sequence of str
+        Of more than four series those that are not grey; the first four unless given.
 
     Raises
     ------
@@ -141,13 +148,15 @@ def lines_with_intervals(
     keys = [x, y, by, *([panel] if panel else [])]
     check_columns(table, keys)
     panels = list(table[panel].unique()) if panel else [""]
-    looks = series_of(table, by)
+    looks = series_of(table, by, coloured=coloured)
     values = [table[x]]
     if published is not None and len(published):
         check_columns(published, keys)
         published = published[published[by].astype(str).isin(looks)]
         published = published[published[panel].isin(panels)] if panel else published
         values.append(published[x])
+    drawn: list[tuple[Axes, ends.Ends]] = []
+    few = is_narrow() or len(looks) == 1
     with style():
         figure, axes, lowest = new_panels(len(panels))
         for name, axis, is_lowest in zip(panels, axes, lowest, strict=True):
@@ -158,27 +167,32 @@ def lines_with_intervals(
             if band is not None:
                 shade = {"color": GREY, "alpha": 0.25, "linewidth": 0, "label": "random scores"}
                 axis.fill_between(band[x], band["low"], band["high"], **shade)
+            drawn.append((axis, {}))
             for series_name, look, rows in by_series(part, by, looks):
-                _line(axis, rows.sort_values(x), x, y, look, series_name)
+                rows = rows.sort_values(x)
+                _line(axis, rows, x, y, look, series_name)
+                drawn[-1][1][series_name] = (look, *ends.of_lines(rows, x, y))
             if printed is not None and len(printed):
                 _open_markers(axis, printed, x, y, by, looks)
-            label = metric_words(str(name)) or y_label or y
-            axis.set_ylabel(textwrap.fill(label, _LETTERS))
+            axis.set_title(broken(metric_words(str(name)), room(axis.get_gridspec().ncols)))
             axis.set_xlabel((x_label or x) if is_lowest else "")
+        label_rows(axes, y_label or ("" if panel else y))
         if log_x:
             columns = axes[0].get_gridspec().ncols
-            at_values(axes, np.unique(np.concatenate(values)), width() / columns)
+            wide = width() - (0 if few else ends.WIDTH)
+            at_values(axes, np.unique(np.concatenate(values)), wide / columns)
         if same_scale:
             limits = np.array([axis.get_ylim() for axis in axes])
             for axis in axes:
                 axis.set_ylim(limits[:, 0].min(), limits[:, 1].max())
-        legend_above(figure, axes)
+        named = set() if few else ends.label_ends(drawn, _TALL if not all(lowest) else _TALLER)
+        legend_above(figure, axes, without=named)
     return figure
 
 
 def _line(axis: Axes, rows: pd.DataFrame, x: str, y: str, look: dict, label: str) -> None:
     every = len(rows) // _MARKERS_LEFT if len(rows) > _MOST_MARKERS else 1
-    more = {"markevery": every, "elinewidth": 1, "label": label}
+    more = {"markevery": every, "elinewidth": 1, "label": label, **in_front(look)}
     axis.errorbar(rows[x], rows[y], yerr=arms(rows, y), **look, **more)
 
 
@@ -215,6 +229,7 @@ def dots_by_row(
     joined: bool = False,
     stems: bool = False,
     told: str = "",
+    coloured: Sequence[str] = (),
 ) -> Figure:
     """Numbers with 95% intervals along one axis, a row a setting, a mark a series.
 
@@ -244,6 +259,8 @@ def dots_by_row(
     told : str
         A format, such as ``".2f"``, in which each number is printed beside its mark; with a column
         ``told``, that one's numbers.
+    coloured : sequence of str
+        Of more than four series those that are not grey; the first four unless given.
 
     Raises
     ------
@@ -251,7 +268,7 @@ def dots_by_row(
         A column is missing, the table is empty, or there are more than seven series.
     """
     check_columns(table, [row, value, by, *([panel] if panel else [])])
-    looks = series_of(table, by)
+    looks = series_of(table, by, coloured=coloured)
     keys = [row, *([panel] if panel else [])]
     is_single = joined or not table.duplicated(keys).any()
     shifts = {
@@ -272,13 +289,14 @@ def dots_by_row(
                 _marks(axis, marks, look, label_of, stems)
             if joined:
                 for place, marks in part.groupby("_row"):
-                    ends = marks["_at"].min(), marks["_at"].max()
-                    axis.hlines(place, *ends, color=GREY, linewidth=1, zorder=1)
+                    between = marks["_at"].min(), marks["_at"].max()
+                    axis.hlines(place, *between, color=GREY, linewidth=1, zorder=1)
             if line is not None:
                 axis.axvline(line, color=GREY, linewidth=1, label=baseline_label or "_nolegend_")
             _scale(axis, wide, log_x)
             if told:
-                _tell(axis, part, told, width() * (1.0 if is_narrow() else 0.8 / len(axes)))
+                inches = width() * (1.0 if is_narrow() else 0.8 / len(axes))
+                _tell(axis, part, told, inches, line)
             axis.set_ylim(len(rows) - 0.5, -0.5)
             if panel:
                 axis.set_title(textwrap.fill(str(name), _letters(len(axes))), fontsize=9)
@@ -326,7 +344,9 @@ def _marks(axis: Axes, marks: pd.DataFrame, look: dict, label: str, stems: bool)
         axis.hlines(marks["_row"], marks["start"], marks["_at"], **bar)
     shape = {"color": look["color"], "marker": look["marker"], "markersize": 4, "elinewidth": 1}
     lengths = arms(marks, "_at")
-    axis.errorbar(marks["_at"], marks["_row"], xerr=lengths, linestyle="none", label=label, **shape)
+    # A mark on the edge of the panel is whole.
+    shape |= {"label": label, "linestyle": "none", "clip_on": False}
+    axis.errorbar(marks["_at"], marks["_row"], xerr=lengths, **shape)
 
 
 def _scale(axis: Axes, wide: bool, log_x: bool) -> None:
@@ -339,13 +359,19 @@ def _scale(axis: Axes, wide: bool, log_x: bool) -> None:
         plain(axis.xaxis)
 
 
-def _tell(axis: Axes, part: pd.DataFrame, told: str, inches: float) -> None:
-    """Each number to the right of its mark, its interval and its bar, where room is made for it."""
+def _tell(axis: Axes, part: pd.DataFrame, told: str, inches: float, line: float | None) -> None:
+    """Each number to the right of its mark, its interval and its bar, where room is made for it.
+
+    Where it would stand on a vertical line it stands behind that.
+    """
     texts = [format(number, told) for number in part.get("told", part["_at"])]
     free = _DIGIT * max(map(len, texts)) + 0.1
     low, high = axis.get_xlim()
     axis.set_xlim(low, high + (high - low) * free / (inches - free))
     ends = part[[name for name in ("_at", "high", "start") if name in part]].max(axis=1)
+    if line is not None:
+        span = (high - low) * free / (inches - free)
+        ends = ends.mask((ends < line) & (ends + span > line), line)
     for text, end, place in zip(texts, ends, part["_row"], strict=True):
         # On white: a line may pass behind it.
         ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}

@@ -1,16 +1,21 @@
 """The look of every figure: read in colour, in grey, in print and on a dark page; its panels."""
 
+import base64
 import io
+import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -20,6 +25,18 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from membership.attacks import looks
+from membership.attacks.looks import (
+    BLACK,
+    BLUE,
+    GREEN,
+    LINES,
+    MARKERS,
+    ORANGE,
+    PINK,
+    SKY,
+    VERMILION,
+)
 from membership.errors import InputError
 from membership.plots.compact import compact
 
@@ -29,18 +46,27 @@ MOST_COLUMNS = 3
 """Panels side by side at most."""
 _HEIGHT = 2.0
 """Of a panel among several rows, inches."""
-_HANDLE, _LETTER = 5.0, 0.64
+_HANDLE, _LETTER = 5.0, 0.6
 """A legend's line with the gaps around it, and a letter or digit, in ems."""
+_ENTRY = 1.5
+"""The height of a legend's row, in ems."""
 _is_narrow: ContextVar[bool] = ContextVar("narrow", default=False)
 
-# Okabe and Ito's colours without yellow, which white paper swallows.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-LINES: tuple[Any, ...] = (
-    "-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 2)),
-)  # fmt: skip
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = (BLUE, VERMILION, GREEN, PINK, BLACK, ORANGE, SKY)
+MOST_COLOURS = 4
+"""Series in colour in one figure; the rest are grey."""
+MOST_SERIES = 7
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
 GREY = "#555555"
+REST = "#8F8F8F"
+"""Of a series that the figure is not about."""
+_RAMP = ("#7CC4EC", "#002C47")
+"""From the least to the most of one quantity."""
+_NUMBER = re.compile(r"\bno\b|-?\d[\d.,]*")
+
+_FONT = "Membership Sans"
+_FONTS = resources.files(__package__) / "fonts"
+"""A subset of IBM Plex Sans, under a name of its own as its licence asks, and that licence."""
 
 _RC = {
     "figure.dpi": 100,
@@ -48,7 +74,7 @@ _RC = {
     "axes.facecolor": "white",
     "savefig.facecolor": "white",
     "savefig.transparent": False,
-    "font.family": "DejaVu Sans",
+    "font.family": _FONT,
     "font.size": 10,
     "axes.titlesize": 10,
     "axes.labelsize": 10,
@@ -85,8 +111,6 @@ _RC_NARROW = {
     "ytick.labelsize": 8,
     "legend.fontsize": 8,
 }
-# Where the font of the drawing is not installed, one as wide: the text was placed by its widths.
-_FONTS = (b"'DejaVu Sans'", b"'DejaVu Sans', Verdana, sans-serif")
 # Letters are as wide as the format's own measure of them has it.
 _CANVAS = {"svg": FigureCanvasSVG, "pdf": FigureCanvasPdf}
 _METADATA = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
@@ -99,10 +123,18 @@ def style() -> Iterator[None]:
     It begins from matplotlib's own defaults: no setting of the reader's (``text.usetex``, which
     calls LaTeX) is left in it.
     """
+    _load_font()
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(sns.axes_style("ticks") | _RC | (_RC_NARROW if is_narrow() else {}))
         yield
+
+
+@cache
+def _load_font() -> None:
+    """Make the font known to matplotlib, once."""
+    with resources.as_file(_FONTS / "sans.ttf") as path:
+        font_manager.fontManager.addfont(path)
 
 
 @contextmanager
@@ -127,7 +159,14 @@ def width() -> float:
 
 def room(columns: int) -> int:
     """How many letters of a title fit above one of several panels side by side."""
-    return int(10.3 * width() / columns)
+    return int(11.3 * width() / columns)
+
+
+def broken(title: str, letters: int) -> str:
+    """A title in two lines where it is longer than its panel, after its colon if it has one."""
+    if len(title) > letters and ": " in title:
+        return title.replace(": ", ":\n", 1)
+    return textwrap.fill(title, letters)
 
 
 def new_figure(height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
@@ -164,16 +203,55 @@ def new_panels(count: int) -> tuple[Figure, list[Any], list[bool]]:
     return figure, axes[:count], [place + columns >= count for place in range(count)]
 
 
-def series(names: list[str], hero: str = "") -> dict[str, dict[str, Any]]:
-    """Colour, line and marker for each name, in order; the hero has the first and strongest."""
-    if len(names) > len(COLOURS):
-        raise InputError(f"{len(names)} series in one figure; at most {len(COLOURS)} can be read")
+def series(
+    names: list[str], hero: str = "", coloured: Sequence[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """Colour, line and marker of each name: an attack's own, and of others what is left.
+
+    Of more than four names those that are `coloured` keep their colour, the first four unless
+    given; numbers of one quantity are shades of one colour.
+    """
+    if len(names) > MOST_SERIES:
+        raise InputError(f"{len(names)} series in one figure; at most {MOST_SERIES} can be read")
     ranked = sorted(names, key=lambda name: name != hero) if hero else names
-    looks = {
-        name: {"color": COLOURS[i], "linestyle": LINES[i], "marker": MARKERS[i]}
-        for i, name in enumerate(ranked)
-    }
-    return {name: looks[name] for name in names}
+    shades = _shades(names)
+    single = [name for name in ranked if name not in shades]
+    bright = set(coloured or single[: MOST_COLOURS - bool(shades)])
+    bright = set(single) if len(names) <= MOST_COLOURS else bright
+    ranked = sorted(ranked, key=lambda name: name not in bright)
+    own = {name: look for name in ranked if (look := looks.of_series(name))}
+    free = [c for c in COLOURS if c not in {looks.hue(look) for look in own.values()}]
+    free = [colour for colour in free if not (shades and colour == COLOURS[0])]
+    taken: set[Any] = {(look.marker, look.line) for look in own.values()}
+    marks, found = iter(MARKERS), {}
+    for name in ranked:
+        look = own.get(name)
+        if look is None or look in found.values():
+            colour = look.colour if look else shades.get(name) or free.pop(0)
+            marker = next(mark for mark in marks if all(mark != each for each, _ in taken))
+            look = looks.Look(colour, marker, LINES[len(found) % len(LINES)])
+        found[name] = look
+    return {name: _as_drawn(found[name], name in bright or name in shades) for name in names}
+
+
+def _as_drawn(look: looks.Look, is_bright: bool) -> dict[str, Any]:
+    colour = look.colour if is_bright else REST
+    return {"color": colour, "linestyle": look.line, "marker": look.marker}
+
+
+def in_front(look: dict[str, Any]) -> dict[str, float]:
+    """Width and place of a line: a broken one lies on a whole one, which is wider, and on grey."""
+    if look["color"] == REST:
+        return {"linewidth": 1.2, "zorder": 1.9}
+    return {"linewidth": 2.4, "zorder": 2.0} if look["linestyle"] == "-" else {"zorder": 2.2}
+
+
+def _shades(names: list[str]) -> dict[str, str]:
+    """A shade for each name that differs from two others at least in its number only."""
+    kinds = [_NUMBER.sub("#", name).rstrip("s") for name in names]
+    alike = [name for name, kind in zip(names, kinds, strict=True) if kinds.count(kind) > 2]
+    shades = sns.blend_palette(_RAMP, len(alike)).as_hex() if alike else []
+    return dict(zip(alike, shades, strict=True))
 
 
 def panels_of(
@@ -208,21 +286,24 @@ def by_series(
             yield name, look, part
 
 
-def series_of(table: pd.DataFrame, by: str, hero: str = "") -> dict[str, dict[str, Any]]:
+def series_of(
+    table: pd.DataFrame, by: str, hero: str = "", coloured: Sequence[str] = ()
+) -> dict[str, dict[str, Any]]:
     """The look of each series in a column."""
-    return series([str(name) for name in table[by].unique()], hero)
+    return series([str(name) for name in table[by].unique()], hero, coloured)
 
 
-def legend_above(figure: Figure, axes: list[Any]) -> None:
+def legend_above(figure: Figure, axes: list[Any], without: Collection[str] = ()) -> None:
     """One legend for all the panels, above them, where it hides no data.
 
     In as few rows as its entries fit in, and as many entries in each: none is left alone.
+    Those `without` have their names elsewhere.
     """
     pairs = [pair for axis in axes for pair in zip(*axis.get_legend_handles_labels(), strict=True)]
     # The series themselves (bars, lines with intervals) come before what is drawn around them.
     pairs.sort(key=lambda pair: not isinstance(pair[0], Container))
     by_label = {label: handle for handle, label in reversed(pairs)}
-    labels = list(dict.fromkeys(label for _, label in pairs))
+    labels = list(dict.fromkeys(label for _, label in pairs if label not in without))
     if not labels:
         return
     handles = [by_label[label] for label in labels]
@@ -230,7 +311,10 @@ def legend_above(figure: Figure, axes: list[Any]) -> None:
     labels = [textwrap.fill(label, int((width() / em - _HANDLE) / _LETTER)) for label in labels]
     sizes = [em * (_HANDLE + _LETTER * max(map(len, label.split("\n")))) for label in labels]
     fitting = (n for n in range(1, len(sizes)) if _legend_width(sizes, n) <= width())
-    columns = -(-len(labels) // next(fitting, len(labels)))
+    rows = next(fitting, len(labels))
+    columns = -(-len(labels) // rows)
+    if isinstance(figure, Figure):
+        figure.set_figheight(figure.get_figheight() + _ENTRY * em * (rows - 1))
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
@@ -259,7 +343,17 @@ def save_bytes(figure: Figure, fmt: str) -> bytes:
     with style(), _laid_out(figure, fmt):
         figure.savefig(content, format=fmt, metadata=_METADATA[fmt])
     drawn = content.getvalue()
-    return compact(drawn.replace(*_FONTS)) if fmt == "svg" else drawn
+    return _with_font(compact(drawn)) if fmt == "svg" else drawn
+
+
+def _with_font(drawn: bytes) -> bytes:
+    """An SVG with its font in it: text was placed by its widths, and pictures load nothing."""
+    named = f"'{_FONT}'".encode()
+    if named not in drawn:
+        return drawn
+    font = base64.b64encode((_FONTS / "sans.woff2").read_bytes())
+    face = b"@font-face{font-family:%s;src:url(data:font/woff2;base64,%s)}" % (named, font)
+    return drawn.replace(named, named + b", sans-serif").replace(b"</style>", face + b"</style>", 1)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Clouds of points, curves along a line of queries, and a number for each pair as colours."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,6 +13,7 @@ from membership.plots.look import (
     arms,
     by_series,
     check_columns,
+    in_front,
     is_narrow,
     legend_above,
     new_figure,
@@ -35,8 +36,10 @@ def scatter_panels(
     y: str = "y",
     by: str = "series",
     identity: bool = False,
+    within: float = 0.0,
     log_x: bool = False,
     labels: Mapping[str, tuple[str, str]] | None = None,
+    coloured: Sequence[str] = (),
 ) -> Figure:
     """One score against another, one panel a setting, at most three a row.
 
@@ -48,10 +51,14 @@ def scatter_panels(
         The columns to draw; ``by`` splits the points of a panel.
     identity : bool, default False
         Draw the line on which both numbers are equal.
+    within : float
+        Above 0: ``y`` is a difference, and this far from none is shaded.
     log_x : bool, default False
         Logarithmic horizontal axes, for positive ``x``.
     labels : mapping of str to (str, str), optional
         The axes' labels of a panel; the columns' names for panels that it leaves out.
+    coloured : sequence of str
+        Of more than four series those that are not grey; the first four unless given.
 
     Raises
     ------
@@ -59,7 +66,7 @@ def scatter_panels(
         A column is missing, the table is empty, or there are more than seven series.
     """
     check_columns(table, [panel, by, x, y])
-    looks = series_of(table, by)
+    looks = series_of(table, by, coloured=coloured)
 
     def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
         for label, look, points in by_series(rows, by, looks):
@@ -70,12 +77,18 @@ def scatter_panels(
         if identity:
             middle = (rows[x].mean(),) * 2
             axis.axline(middle, slope=1, color=GREY, linewidth=1, label="equal")
+        if within:
+            axis.axhline(0.0, color=GREY, linewidth=1, label="equal")
+            shade = {"color": GREY, "alpha": 0.15, "linewidth": 0}
+            axis.axhspan(-within, within, **shade, label=f"within {within:g} of it")
+            low, high = axis.get_ylim()
+            axis.set_ylim(min(low, -1.6 * within), max(high, 1.6 * within))
         if log_x:
             axis.set_xscale("log")
             plain(axis.xaxis)
         _name(axis, name, (labels or {}).get(name, (x, y)))
 
-    return panels_of(table, panel, draw, legend=len(looks) > 1 or identity)
+    return panels_of(table, panel, draw, legend=len(looks) > 1 or identity or within > 0)
 
 
 def line_panels(
@@ -134,7 +147,7 @@ def _name(axis: Axes, title: str, labels: tuple[str, str]) -> None:
 def _curve(axis: Axes, rows: pd.DataFrame, x: str, y: str, look: dict, label: str) -> None:
     marker = look["marker"] if len(rows) <= _FEW else ""
     shape = {"color": look["color"], "linestyle": look["linestyle"], "marker": marker}
-    axis.plot(rows[x], rows[y], label=label, **shape)
+    axis.plot(rows[x], rows[y], label=label, **shape, **in_front(look))
     if {"low", "high"} <= set(rows.columns) and (rows["low"] < rows["high"]).any():
         band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
         axis.fill_between(rows[x], rows["low"], rows["high"], **band)
@@ -198,6 +211,7 @@ def heat_maps(
     top: float = 1.0,
     two_sided: bool = False,
     turned: bool = True,
+    across: int = 0,
 ) -> Figure:
     """Numbers as colours in rows and columns, each number in its cell.
 
@@ -216,6 +230,8 @@ def heat_maps(
         Whether the number halfway stays white, and those above and below it have a colour each.
     turned : bool
         Whether the names of the columns are, so that long ones have room.
+    across : int
+        Panels side by side, all of them unless given; of two the cells and letters are large.
 
     Raises
     ------
@@ -233,14 +249,16 @@ def heat_maps(
     if "text" not in table:
         table = table.assign(text=table[value].map("{:.2f}".format))
     lines = 1 + table["text"].str.count("\n").max()
-    across = 1 if is_narrow() else len(panels)
+    across = 1 if is_narrow() else across or len(panels)
+    down, large = -(-len(panels) // across), across == 2
     side = width() / across if is_square else len(rows) * (0.16 + 0.16 * lines) + 0.4
+    side *= 1.25 if large else 1.0
     # Pale enough for black letters: what is dark here is pale on a dark page.
     ground = blend_palette([*[COLOURS[5]] * two_sided, "white", COLOURS[6]], as_cmap=True)
     with style():
-        figure, axes = new_figure(side + 0.5, len(panels))
-        if is_narrow():
-            figure.set_size_inches(width(), len(panels) * (side + (-0.3 if is_square else 0.3)))
+        more = 0.5 if down == 1 else -0.3 if is_square else 0.3
+        figure = Figure(figsize=(width(), down * (side + more)), layout="constrained")
+        axes = list(figure.subplots(down, across, squeeze=False).flat)[: len(panels)]
         for axis, name in zip(axes, panels, strict=True):
             part = table[table[panel] == name]
             numbers, words = (
@@ -251,7 +269,7 @@ def heat_maps(
                 numbers.astype(float),
                 ax=axis,
                 annot=words.astype(object).fillna(""),
-                annot_kws={"size": 8 if is_narrow() or lines > 1 else 9, "color": "black"},
+                annot_kws={"size": 10 if large else 9, "color": "black"},
                 fmt="",
                 cmap=ground,
                 vmin=bottom,
@@ -260,7 +278,7 @@ def heat_maps(
                 square=is_square,
                 linewidths=1,
                 # The names of the rows serve all panels that stand side by side.
-                yticklabels=is_narrow() or axis is axes[0],
+                yticklabels=axes.index(axis) % across == 0,
             )
             axis.set(title=str(name), xlabel="", ylabel="")
             axis.grid(visible=False)

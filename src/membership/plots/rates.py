@@ -1,6 +1,5 @@
 """Error rates and accuracy, distributions of scores, and what was predicted of them."""
 
-import textwrap
 from functools import partial
 
 import numpy as np
@@ -14,8 +13,10 @@ from membership.plots.look import (
     COLOURS,
     GREY,
     arms,
+    broken,
     by_series,
     check_columns,
+    in_front,
     is_narrow,
     legend_above,
     new_figure,
@@ -71,14 +72,14 @@ def roc_panels(
     def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
         for label, look, curve in by_series(rows, "series", looks):
             line = {"color": look["color"], "linestyle": look["linestyle"], "label": label}
-            line |= {"linewidth": 2.8, "zorder": 3} if label == hero else {}
+            line |= {"linewidth": 2.8, "zorder": 3} if label == hero else in_front(look)
             axis.plot(curve["fpr"], curve[y], **line)
             if {"low", "high"} <= set(curve.columns):
                 band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
                 axis.fill_between(curve["fpr"], curve["low"], curve["high"], **band)
         _chance(axis, y, floor)
         grid = axis.get_gridspec()
-        axis.set_title(_broken(str(name), room(grid.ncols if grid else 1)), fontsize=9)
+        axis.set_title(broken(str(name), room(grid.ncols if grid else 1)), fontsize=9)
 
     figure = panels_of(curves, "panel", draw, _new_roc_panels, legend=False)
     with style():
@@ -103,13 +104,6 @@ def _new_roc_panels(count: int) -> tuple[Figure, list[Axes]]:
     return figure, [figure.add_subplot(place) for place in places]
 
 
-def _broken(title: str, letters: int) -> str:
-    """A title in two lines where it is longer than its panel, after its colon if it has one."""
-    if len(title) > letters and ": " in title:
-        return title.replace(": ", ":\n", 1)
-    return textwrap.fill(title, letters)
-
-
 def _chance(axis: Axes, y: str, floor: float) -> None:
     """What random scores reach, and the limits of the axes."""
     ends = np.array([floor, 1.0])
@@ -118,7 +112,7 @@ def _chance(axis: Axes, y: str, floor: float) -> None:
         1 - ends if y == "fnr" else ends,
         color=GREY,
         linewidth=1,
-        linestyle=(0, (1, 3)),
+        zorder=1,
         label="random scores",
     )
     if floor:
@@ -150,9 +144,9 @@ def accuracy_by_level(table: pd.DataFrame) -> Figure:
     def draw(axis: Axes, name: str, rows: pd.DataFrame) -> None:
         for label, look, part in by_series(rows, "series", looks):
             part = part.sort_values("mu")
-            line = {**look, "markersize": 3, "elinewidth": 0.8}
+            line = {**look, "markersize": 3, "elinewidth": 0.8, **in_front(look)}
             axis.errorbar(part["mu"], part["value"], arms(part, "value"), label=label, **line)
-        axis.set(xscale="log", xlabel="privacy level mu", title=name)
+        axis.set(xscale="log", xlabel="privacy level μ", title=name)
         plain(axis.xaxis)
 
     return panels_of(table, "dataset", draw, partial(new_figure, 2.8), y_label="test accuracy (%)")

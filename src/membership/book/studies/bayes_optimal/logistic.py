@@ -268,19 +268,19 @@ def _summary(table: pd.DataFrame, shown: dict[str, list[str]]) -> list[dict]:
 
 
 def against_drawn(table: pd.DataFrame, across: str, up: str, key: str, word: str) -> "Figure":
-    """The AUC of one attack over another's, with the line on which they are level."""
+    """How far the AUC of one attack is above another's, over that one, with a point shaded."""
     areas = table[table["metric"] == AUC]
     keys = [name for name in ("n", "ratio", "temperature") if name in table]
-    points = areas[areas["attack"] == up].merge(
+    points = areas[areas["attack"] == f"{up} less {across}"].merge(
         areas[areas["attack"] == across][[*keys, "value"]], on=keys, suffixes=("", "_across")
     )
     series = points[key].map(lambda value: f"{word} = {value:g}")
     articles = {"loss": "the loss", "loss difference": "the loss difference"}
-    labels = {"": tuple(f"AUC of {articles.get(name, name)} (%)" for name in (across, up))}
+    labels = {"": (f"AUC of {articles[across]} (%)", f"{up} less it (points)")}
     return plots.scatter_panels(
         points.assign(panel="", series=series),
         x="value_across",
         y="value",
-        identity=True,
+        within=1.0,
         labels=labels,
     )

@@ -43,6 +43,7 @@ BMIA, ATTACK_R, VALIDATED = "BMIA", "Attack-R", "BMIA, prior by validation"
 ALIKE = (ATTACK_R, "loss difference", LOG_LOSS, LOG_ODDS, PLAIN, LIRA, "RMIA")
 """Of `scores.SCORES` those that are tried with few references and with many."""
 DRAWN = (POSTERIOR, PLAIN, ATTACK_R, LIRA, LOG_ODDS, "RMIA", LOG_LOSS)
+COLOURED = (POSTERIOR, "plain difference", LIRA, "RMIA")
 LESS_PLAIN, LESS_DIAGONAL = "less the plain difference's", "less the diagonal's"
 LESS_FEWEST = "less its own with the fewest samples"
 WORTH = "references that equal BMIA"
@@ -92,8 +93,14 @@ def control_12_drawn(table: pd.DataFrame) -> "Figure":
     rates = table[(table["metric"] == RATE) & table["attack"].isin(DRAWN)]
     order = rates["attack"].map(DRAWN.index)
     shown = rates.assign(panel=rates["dataset"] + ": TPR (%)").loc[order.sort_values().index]
+    shown = shown.assign(attack=shown["attack"].replace(PLAIN, "plain difference"))
     return plots.lines_with_intervals(
-        shown, x="n_reference", panel="panel", log_x=True, x_label="references"
+        shown,
+        x="n_reference",
+        panel="panel",
+        log_x=True,
+        x_label="references",
+        coloured=COLOURED,
     )
 
 

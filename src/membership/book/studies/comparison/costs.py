@@ -21,7 +21,6 @@ from membership.book.studies.comparison.scores import (
     per_target,
     typical,
 )
-from membership.plots.look import is_narrow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +37,7 @@ POWER = (
     "bmia-mixture",
 )
 FRONT = "on the front"
+COLOURED = ("LOSS", "RMIA online (BASE), temperature 2", "LiRA", "BMIA, mixture")
 NOT_DRAWN = "BASE"
 """The pictures have it at a temperature of 2, at which it finds more; the tables have both."""
 
@@ -116,6 +116,7 @@ def against_references_drawn(table: pd.DataFrame) -> "Figure":
         panel="metric",
         x_label="reference models",
         log_x=True,
+        coloured=COLOURED,
     )
 
 
@@ -188,16 +189,13 @@ def against_seconds_drawn(table: pd.DataFrame) -> "Figure":
     """Figure 3: the AUC by seconds."""
     shown = table[table["attack"] != NOT_DRAWN]
     shown = shown.assign(panel="one target, end to end", x=shown["seconds"], y=shown["value"])
-    figure = plots.scatter_panels(
+    return plots.scatter_panels(
         shown,
         by="attack",
         log_x=True,
         labels={"one target, end to end": ("processor seconds", "AUC")},
+        coloured=COLOURED,
     )
-    if is_narrow():
-        # Above the points stands a legend with a line an attack.
-        figure.set_figheight(figure.get_figheight() + 0.17 * shown["attack"].nunique())
-    return figure
 
 
 def gains(source: Source) -> pd.DataFrame:

@@ -327,7 +327,10 @@ def by_cell_said(table: pd.DataFrame) -> str:
 def by_cell_drawn(table: pd.DataFrame) -> "Figure":
     """Figure 1: the AUC in every cell."""
     shown = table[table["metric"] == names.AREA]
-    return plots.dots_by_row(shown.assign(cell=in_words(shown)), "cell", baseline=0.5, label="AUC")
+    shown = shown.assign(cell=in_words(shown))
+    # One of each family has its colour.
+    coloured = ("LOSS", "BMIA, mixture", "LiRA", "BASE")
+    return plots.dots_by_row(shown, "cell", baseline=0.5, label="AUC", coloured=coloured)
 
 
 def canaries(source: Source) -> pd.DataFrame:

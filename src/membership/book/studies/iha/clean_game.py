@@ -250,7 +250,7 @@ def four_drawn(table: pd.DataFrame) -> "Figure":
     return squares(table.assign(panel=table["dataset"]), NAMES)
 
 
-def squares(table: pd.DataFrame, names: dict[str, str]) -> "Figure":
+def squares(table: pd.DataFrame, names: dict[str, str], across: int = 0) -> "Figure":
     """Squares of the four adversaries: with one threshold, and record by record."""
     attacks = {names[attack]: attack for attack in CELLS}
     shown = table[table["metric"].isin(READINGS) & table["attack"].isin(attacks)]
@@ -265,7 +265,7 @@ def squares(table: pd.DataFrame, names: dict[str, str]) -> "Figure":
     shown["text"] = shown["attack"] + "\n" + shown["value"].map("{:.2f}".format)
     shown["text"] += "\n" + interval + "]"
     return plots.heat_maps(
-        shown, "sees", "trains", panel="panel", bottom=0.5, top=0.9, turned=False
+        shown, "sees", "trains", panel="panel", bottom=0.5, top=0.9, turned=False, across=across
     )
 
 

@@ -89,7 +89,8 @@ def control_20(games: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 def control_20_drawn(table: pd.DataFrame) -> "Figure":
     """Control 20: the same at the paper's size, a row of squares a schedule."""
-    return clean_game.squares(table.assign(panel=table["schedule"].str.partition(" (")[0]), NAMES)
+    shown = table.assign(panel=table["schedule"].str.partition(" (")[0])
+    return clean_game.squares(shown, NAMES, across=2)
 
 
 def scored(game: xr.Dataset) -> Scores:

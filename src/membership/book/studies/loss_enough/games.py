@@ -300,6 +300,7 @@ def lines_drawn(
     panel: str = "",
     metrics: Sequence[str] = (AUC,),
     log: bool = False,
+    coloured: Sequence[str] = (),
 ) -> "Figure":
     """Some attacks' numbers against a key, a panel for each value of some columns.
 
@@ -318,4 +319,25 @@ def lines_drawn(
         shown = shown.sort_values("place", kind="stable")
     else:
         shown = shown.assign(panel=shown["metric"])
-    return plots.lines_with_intervals(shown, x=x, panel="panel", x_label=x_label, log_x=log)
+    return plots.lines_with_intervals(
+        shown, x=x, panel="panel", x_label=x_label, log_x=log, coloured=coloured
+    )
+
+
+def squares_drawn(table: pd.DataFrame) -> "Figure":
+    """Table 1: what is seen against what is known, a square per game and optimiser."""
+    sees = {BEST_LOSS: "loss", BEST_PARAMETERS: "parameters"}
+    knows = {POPULATION: "law\nknown", ALL: "others\nknown"}
+    shown = table[table["attack"].isin(sees) & table["others"].isin(knows)]
+    shown = shown[shown["metric"] == AUC].sort_values(
+        "others", key=lambda names: names == ALL, kind="stable"
+    )
+    shown = shown.assign(
+        sees=shown["attack"].map(sees),
+        knows=shown["others"].map(knows),
+        panel=shown["game"].str.replace(" ", "\n", n=1) + ",\n" + shown["optimiser"],
+        text=shown["value"].map("{:.1f}".format),
+    )
+    return plots.heat_maps(
+        shown, "sees", "knows", panel="panel", bottom=50.0, top=85.0, turned=False
+    )
