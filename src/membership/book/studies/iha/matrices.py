@@ -73,6 +73,7 @@ def of_table_2(subject: Subject, settings: Settings) -> xr.Dataset:
     return _gathered(trained, trained.sample_queries(N_SWEPT), every, _scored)
 
 
+@evidence.version(2)
 def of_residual(subject: Subject, settings: Settings) -> xr.Dataset:
     """The evidence of the small residual network."""
     trained = train(residual_task(subject, settings), settings)
