@@ -9,6 +9,7 @@ from membership import attacks, curvature
 from membership.curvature.kronecker import kronecker
 from membership.curvature.objective import objective
 from membership.errors import InputError
+from membership.models.residual import small_resnet
 from tests.attacks.networks import RECIPE, TERMS, Seen, cross_entropy, problem
 
 
@@ -143,3 +144,22 @@ def test_a_network_with_batch_norm_and_dropout_has_a_score_by_every_solver():
         assert each.damping > 0
     np.testing.assert_allclose(found[1].damping, found[2].damping, rtol=0.2)
     assert np.corrcoef(found[1].score, found[2].score)[0, 1] > 0.99
+
+
+def test_the_last_block_of_a_residual_network_has_a_score_by_name_and_by_predicate():
+    torch.manual_seed(3)
+    model, x, y = small_resnet((2, 3, 4), 3, 1), torch.randn(30, 1, 8, 8), torch.arange(30) % 3
+    model(x)  # moves the running statistics of its norms
+    model.eval()
+    member = np.arange(30) < 20
+    given = model, cross_entropy, (x[:20], y[:20]), (x, y), member
+    how = {"matrix": "ggn", "damping": "least", **RECIPE}
+    for solver in ("exact", "kfac", "ekfac"):
+        one, other = (
+            attacks.iha(*given, **how, solver=solver, parameters=part).score
+            for part in (["features.6"], lambda name: name.startswith("features.6."))
+        )
+        np.testing.assert_array_equal(one, other)
+        assert np.isfinite(one).all()
+    whole = attacks.iha(*given, **how).score
+    assert not np.allclose(one, whole)
