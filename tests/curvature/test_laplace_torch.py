@@ -4,6 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import torch
 
 from membership import data, models, training
 from membership.curvature import last_layer, last_layer_laplace
@@ -60,6 +61,16 @@ def test_the_engines_agree(digits, structure, precision):
         rtol=1e-8,
     )
     assert ours.log_marginal_likelihood == pytest.approx(theirs.log_marginal_likelihood, rel=1e-8)
+
+
+@structures
+def test_the_probit_probabilities_are_the_library_s(digits, structure):
+    query = digits[2].features
+    fitted = fit(digits, 1.0, structure, "laplace-torch").weights.fitted
+    fitted.prior_precision = 1.0
+    expected = fitted(torch.tensor(query), pred_type="glm", link_approx="probit").numpy()
+    found = fit(digits, 1.0, structure).probabilities(query)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
 
 
 @structures

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from scipy import special
 from torch import nn
 from torch.nn.utils import parametrizations
 
@@ -265,3 +266,22 @@ def test_a_covariance_beyond_memory_is_refused(last_layer_problem, monkeypatch):
     monkeypatch.setattr("membership.memory.available", lambda device: 10.0)
     with pytest.raises(InputError, match="query fewer records at once"):
         posterior.covariance(last_layer_problem.query)
+
+
+def test_sampled_probabilities_of_two_classes_are_the_integral():
+    rng = np.random.default_rng(4)
+    features, weight = rng.normal(size=(30, 3)), rng.normal(size=(2, 3))
+    posterior = last_layer_laplace(
+        features, features @ weight.T, 0.5, "full", weight=weight, label=np.arange(30) % 2
+    )
+    query = rng.normal(size=(5, 3))
+    mean = np.diff(posterior.mean(query))[:, 0]
+    spread = np.sqrt(posterior.difference_variance(query, np.zeros(5), np.ones(5)))
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    exact = special.expit(mean[:, None] + spread[:, None] * points) @ weights / weights.sum()
+    found = posterior.probabilities(query, "mc", n_samples=20_000)
+    np.testing.assert_allclose(found.sum(1), 1.0)
+    # Four standard errors of a number within 0 and 1.
+    np.testing.assert_allclose(found[:, 1], exact, atol=4 * 0.5 / np.sqrt(20_000))
+    with pytest.raises(InputError, match="method = 'exact'"):
+        posterior.probabilities(query, "exact")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import softmax
 from torch import nn
 
 from membership import memory, networks
@@ -309,6 +310,36 @@ class LaplacePosterior:
         draw = self.weights.logit_noise if method == "mc" else self.weights.linearised_noise
         noise = draw(self._checked(features), n_samples, np.random.default_rng(seed))
         return noise + mean
+
+    def probabilities(
+        self, features: Any, method: str = "probit", n_samples: int = 1000, seed: int = 0
+    ) -> FloatArray:
+        r"""The predictive probability of each class, the posterior's mean of the softmax.
+
+        Parameters
+        ----------
+        features : array of shape (records, width)
+        method : {"probit", "mc"}
+            "probit": the softmax of the logits' means :math:`\mu`, each over
+            :math:`\sqrt{1 + \pi v / 8}` with v its variance (MacKay 1992, as laplace-torch has it
+            for several classes). "mc": the mean over samples, each record's drawn by itself.
+        n_samples, seed : int
+            As for `sample`, of "mc".
+
+        Returns
+        -------
+        ndarray of shape (records, classes)
+
+        Raises
+        ------
+        InputError
+            As `sample`.
+        """
+        one_of("method", method, ("probit", "mc"))
+        if method == "mc":
+            return softmax(self.sample(features, n_samples, seed, "lln"), axis=2).mean(0)
+        spread = np.sqrt(1 + np.pi / 8 * self.variance(features))
+        return softmax(self.mean(features) / spread, axis=1)
 
     def _checked(self, features: Any) -> FloatArray:
         features = as_float64("features", features, 2)
