@@ -50,9 +50,9 @@ def test_every_room_of_the_package_has_a_page() -> None:
     found = {p.stem for p in inside if not p.name.startswith(("_", "."))}
     # Not rooms: what serves all of them, the commands (described in rerun.md), and the studies,
     # each described by its chapter.
-    serving = {"arrays", "errors", "installation", "limits", "manifest", "memory"}
-    serving |= {"paths", "processes", "addresses", "bibliography"}
-    serving |= {"markup", "namespaces", "networks", "py", "shares", "tables"}
+    serving = {"arrays", "downloads", "errors", "home", "installation", "limits", "manifest"}
+    serving |= {"memory", "paths", "processes", "progress", "addresses", "bibliography"}
+    serving |= {"markup", "namespaces", "networks", "py", "shared_work", "tables"}
     others = serving | {"book", "studies", "cli"}
     assert found - others == set(ROOMS)
 

@@ -55,7 +55,7 @@ def leave_some_out(
     As `leave_one_out` for these rows. Systems in M = K + noise I are solved by conjugate gradients
     whose preconditioner is a pivoted Cholesky factor of K (Gardner et al. 2018), and K is computed
     anew, block by block, in each iteration. With a solution a of M a = e and its rest r = e - M a,
-    A_ii lies between a'(e + r) and |r|^2 / noise above it, as M is at least the noise.
+    A_ii lies between a'(e + r) and r'r / noise above it, as M is at least the noise.
 
     Held are 8 n (rank + 8 (rows + outputs)) bytes and two blocks: 1.1 GB for 100,000 records, 100
     rows and a rank of 500. An iteration costs n^2 / 2 entries of the kernel.
