@@ -88,3 +88,13 @@ def test_numbers_are_printed_beside_their_interval_and_within_the_axis():
     assert axis.get_xlim()[1] > 0.83
     axis = plots.dots_by_row(TABLE.assign(told=[1, 2, 3]), "cell", told="+d").axes[0]
     assert [text.get_text() for text in axis.texts] == ["+1", "+2", "+3"]
+
+
+def test_an_interval_that_has_no_end_on_a_logarithmic_axis_leaves_the_panel_its_room():
+    rows = pd.DataFrame({"row": ["a", "b"], "by": "x", "value": [1.0, 10.0], "high": [2.0, 12.0]})
+    widths = []
+    for low in (0.5, -3.0):
+        figure = plots.dots_by_row(rows.assign(low=[low, 8.0]), row="row", by="by", log_x=True)
+        figure.draw_without_rendering()
+        widths.append(figure.axes[0].get_position().width)
+    assert widths[1] == pytest.approx(widths[0], rel=0.1)

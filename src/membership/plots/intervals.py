@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from membership.metrics.rate_names import metric_words
@@ -357,6 +358,12 @@ def _scale(axis: Axes, wide: bool, log_x: bool) -> None:
     if log_x:
         axis.set_xscale("log")
         plain(axis.xaxis)
+        # An interval that begins at 0 or less has no end on this axis: it is cut at the edge.
+        lines = [bar for bar in axis.collections if isinstance(bar, LineCollection)]
+        bars = [(bar, np.concatenate(bar.get_segments())[:, 0]) for bar in lines]
+        for drawn, x in [*bars, *((mark, mark.get_xdata()) for mark in axis.lines)]:
+            if np.min(x, initial=1.0) <= 0:
+                drawn.set_clip_on(True)
 
 
 def _tell(axis: Axes, part: pd.DataFrame, told: str, inches: float, line: float | None) -> None:
