@@ -94,7 +94,9 @@ def test_an_interval_that_has_no_end_on_a_logarithmic_axis_leaves_the_panel_its_
     rows = pd.DataFrame({"row": ["a", "b"], "by": "x", "value": [1.0, 10.0], "high": [2.0, 12.0]})
     widths = []
     for low in (0.5, -3.0):
-        figure = plots.dots_by_row(rows.assign(low=[low, 8.0]), row="row", by="by", log_x=True)
+        # The second has no interval.
+        part = rows.assign(low=[low, None], high=[2.0, None])
+        figure = plots.dots_by_row(part, row="row", by="by", log_x=True)
         figure.draw_without_rendering()
         widths.append(figure.axes[0].get_position().width)
     assert widths[1] == pytest.approx(widths[0], rel=0.1)

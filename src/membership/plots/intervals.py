@@ -360,9 +360,10 @@ def _scale(axis: Axes, wide: bool, log_x: bool) -> None:
         plain(axis.xaxis)
         # An interval that begins at 0 or less has no end on this axis: it is cut at the edge.
         lines = [bar for bar in axis.collections if isinstance(bar, LineCollection)]
-        bars = [(bar, np.concatenate(bar.get_segments())[:, 0]) for bar in lines]
+        # A bar without an interval has a segment without points.
+        bars = [(bar, [x for one in bar.get_segments() for x, _ in one]) for bar in lines]
         for drawn, x in [*bars, *((mark, mark.get_xdata()) for mark in axis.lines)]:
-            if np.min(x, initial=1.0) <= 0:
+            if (np.asarray(x, dtype=float) <= 0).any():
                 drawn.set_clip_on(True)
 
 
